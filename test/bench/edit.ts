@@ -10,11 +10,11 @@ const ENTRIES = 20_000
 const START_ROUNDS = 15
 
 /** Tries the cases; the number of those that break a law, each shown. */
-function brokenOf(cases: number): { readonly broken: number; readonly made: number } {
+async function brokenOf(cases: number): Promise<{ readonly broken: number; readonly made: number }> {
   const trial = openTrial()
   let [broken, made] = [0, 0]
   for (let seed = 0; seed < cases; seed += 1) {
-    const tried = trial.tryOne(seed)
+    const tried = await trial.tryOne(seed)
     if (tried.broken !== '') {
       broken += 1
       console.log(`seed ${seed}: ${tried.broken}`)
@@ -25,7 +25,7 @@ function brokenOf(cases: number): { readonly broken: number; readonly made: numb
   return { broken, made }
 }
 
-const laws = brokenOf(CASES)
+const laws = await brokenOf(CASES)
 build()
 const folder = openFolder()
 const users = Array.from({ length: ENTRIES }, (_, index) => `  - {email: p${index}@b.example, cap: ${1_000 + index}}\n`).join('')

@@ -11,8 +11,8 @@ const LOAD_ROUNDS = 7
 const world = bigWorld({ scopes: ENTRIES, people: ENTRIES, drifted: 0 })
 const folder = openFolder()
 const files = world.texts.map((text, part) => folder.write(`policy${part}.yaml`, text))
-function load() {
-  const loaded = loadPolicies(files, { now: world.now })
+async function load() {
+  const loaded = await loadPolicies(files, { now: world.now })
   const policy = loaded.sets.get('bench')
   if (!policy) throw new Error(loaded.problems[0]?.message ?? 'no policy')
   return policy
@@ -22,8 +22,8 @@ const { bare, loading, whole } = await turns(
     bare: () => took(() => world.texts.map((text) => parse(text, { uniqueKeys: false }))),
     loading: () => took(load),
     whole: () =>
-      took(() => {
-        const policy = load()
+      took(async () => {
+        const policy = await load()
         planOf(world, policy, resolveAll(world, policy))
       }),
   },

@@ -7,10 +7,10 @@ import { answering } from '../support/faults.ts'
 import { testWorld } from '../support/world.ts'
 
 describe('beyond what was measured', () => {
-  it('a policy stays valid, with a warning that names its workspace; a grant is no second scope', () => {
+  it('a policy stays valid, with a warning that names its workspace; a grant is no second scope', async () => {
     const groups = Array.from({ length: 501 }, (_, index) => `- {id: g${index}, name: G${index}, cap: 5}`).join('\n')
     const grants = 'grants:\n- {group: g1, cap: 7, until: 2027-06-30, reason: r}'
-    const { sets, problems } = loadPolicies(['.'], { cwd: folder({ 'a.yaml': policyText(`groups:\n${groups}\n${grants}`) }) })
+    const { sets, problems } = await loadPolicies(['.'], { cwd: folder({ 'a.yaml': policyText(`groups:\n${groups}\n${grants}`) }) })
     expect(sets.size).toBe(1)
     expect(problems).toMatchObject([
       { severity: 'warning', code: 'BEYOND_LIMIT', message: expect.stringMatching(/^default: 501 declared groups, .* up to 500; /) },

@@ -48,14 +48,14 @@ async function begun(onAsked: (at: Place) => void = () => undefined) {
 }
 
 /** What was written into a folder, read back by the program. */
-function readBack(at: Place, folder: string, changed: (text: string) => string = (text) => text) {
+async function readBack(at: Place, folder: string, changed: (text: string) => string = (text) => text) {
   const config = at.path(`${folder}/capkeeper.yaml`)
   const policies = readdirSync(at.path(`${folder}/policies`)).filter((name) => name.endsWith('.yaml'))
   for (const name of ['capkeeper.yaml', ...policies.map((one) => `policies/${one}`)])
     at.write(`${folder}/${name}`, changed(at.read(`${folder}/${name}`)))
   const { config: read, problems, configured } = loadConfig({ env: {}, flags: { config } })
   const [workspace] = read?.workspaces ?? []
-  const loaded = loadPolicies(workspace?.policies ?? [], { now: realClock().now(), ...(configured && { workspaces: configured }) })
+  const loaded = await loadPolicies(workspace?.policies ?? [], { now: realClock().now(), ...(configured && { workspaces: configured }) })
   return { config: read, workspace, problems: [...problems, ...loaded.problems], set: loaded.sets.get(workspace?.name ?? '')?.set }
 }
 
@@ -69,7 +69,7 @@ describe('the texts', () => {
     at.service.setCap('group:grp_platform', 700)
     at.service.setCap('ada.lovelace@example.com', 0)
     expect((await at.init('.')).code).toBe(0)
-    const { config, workspace, set, problems } = readBack(at, '.')
+    const { config, workspace, set, problems } = await readBack(at, '.')
     expect(problems).toEqual([])
     expect(config?.ledger).toBe(at.path('capkeeper.db'))
     expect(workspace).toMatchObject({ name: 'acme', baseUrl: at.service.url, mode: 'audit', policies: [at.path('policies')] })
@@ -78,7 +78,7 @@ describe('the texts', () => {
       ['group', 700],
       ['user', 0],
     ])
-    const used = readBack(at, '.', uncommented)
+    const used = await readBack(at, '.', uncommented)
     expect(used.problems).toEqual([])
     expect(used.config).toMatchObject({ listen: { host: '127.0.0.1', port: 9464 }, pricePerCredit: 0.04 })
     expect(used.workspace).toMatchObject({ intervalMs: 300_000, keys: { billingWrite: { file: '/var/run/secrets/capkeeper/write-key' } } })
@@ -91,8 +91,8 @@ describe('the texts', () => {
     const { stdout } = await at.init('my caps/')
     const commands = stdout.split('next:\n')[1]?.trimEnd().split('\n') ?? []
     expect(commands.map((line) => wordsOf(line).at(-1))).toEqual(Array(3).fill('my caps/capkeeper.yaml'))
-    expect(readBack(at, 'my caps')).toMatchObject({ problems: [], set: { rules: [] } })
-    expect(readBack(at, 'my caps', uncommented)).toMatchObject({ problems: [], set: { rules: [{ cap: 3000 }] } })
+    expect(await readBack(at, 'my caps')).toMatchObject({ problems: [], set: { rules: [] } })
+    expect(await readBack(at, 'my caps', uncommented)).toMatchObject({ problems: [], set: { rules: [{ cap: 3000 }] } })
     for (const [workspace, file] of [
       ['Acme, Inc.', 'acme-inc'],
       ['.. etc: x', 'etc-x'],
@@ -114,7 +114,7 @@ describe('the texts', () => {
       at.service.sandbox.store.saveGroup({ ...group, name: called })
       at.service.setCap('group:grp_platform', 7)
       expect(await at.init(`f${index}`, { workspace: `x${workspace}`, key, group: called })).toMatchObject({ code: 0 })
-      const read = readBack(at, `f${index}`)
+      const read = await readBack(at, `f${index}`)
       expect(read.problems).toEqual([])
       expect(read.workspace).toMatchObject({ name: `x${workspace}`, keys: { default: { file: at.path(key) } } })
       expect(read.set?.groups.map((one) => one.name)).toEqual([called])

@@ -18,7 +18,7 @@ const at = { file: 'capkeeper.yaml', line: 1, column: 1 }
 const bounds = { workspace: 'acme', maxCap: 3000, sum: 9000, grants: { maxDays: 31, maxAdd: 1000 }, at }
 
 /** Loads a folder with these files; `link` names links with their targets. */
-function load(files: Readonly<Record<string, string>>, link: Readonly<Record<string, string>> = {}) {
+async function load(files: Readonly<Record<string, string>>, link: Readonly<Record<string, string>> = {}) {
   count += 1
   const cwd = join(root, `${count}`)
   for (const [name, body] of Object.entries(files)) {
@@ -27,7 +27,7 @@ function load(files: Readonly<Record<string, string>>, link: Readonly<Record<str
   }
   for (const [name, target] of Object.entries(link)) symlinkSync(target, join(cwd, name))
   const envelopes = ['a', 'b'].map((name) => ({ ...bounds, name, groups: [`grp_${name}`], policies: [`policies/${name}`] }))
-  const loaded = loadPolicies(['policies', 'policies/a', 'policies/b'], {
+  const loaded = await loadPolicies(['policies', 'policies/a', 'policies/b'], {
     cwd,
     workspaces: [{ name: 'acme', policies: ['policies'], envelopes }],
   })
@@ -67,11 +67,11 @@ describe('a file of a team', () => {
     ['has a grant that is too high', granted(4001, '2026-11-09'), '4 ENVELOPE_BOUND'],
     ['has a grant that is too long', granted(4000, '2026-12-09'), '4 ENVELOPE_BOUND'],
     ['is above sum', text('a', `{users: [${[1, 2, 3, 4].map((n) => `{email: a${n}@x.com, cap: 3000}`).join(', ')}]}`), '4 ENVELOPE_BOUND'],
-  ])('that %s', (_what, body, problem) => {
-    const loaded = withA(body)
+  ])('that %s', async (_what, body, problem) => {
+    const loaded = await withA(body)
     expect(loaded.problems).toEqual(problem === undefined ? [] : [`policies/a/a.yaml:${problem}`])
-    expect(loaded.set).toEqual(load(base).set)
-    expect(loaded.ofB).toEqual(load(base).ofB)
+    expect(loaded.set).toEqual((await load(base)).set)
+    expect(loaded.ofB).toEqual((await load(base)).ofB)
   })
 
   it.each([
@@ -79,21 +79,21 @@ describe('a file of a team', () => {
     ['team', '{team: {cap: 100}, groups: [{id: grp_a, name: A, cap: 5000}]}', 0],
     ['nothing within the bounds', '{team: {cap: 5000}, groups: [{id: grp_a, name: A}]}', 2],
     ['nothing at all', '{groups: [{id: grp_a, name: A}]}', 1],
-  ])('may build on what is wider, without knowing who is in the group: %s', (_what, platform, problems) => {
+  ])('may build on what is wider, without knowing who is in the group: %s', async (_what, platform, problems) => {
     const grant = '{user: a2@x.com, add: 9, from: 2026-11-01, until: 2026-11-09, reason: x}'
     const body = text('a', `{users: [{email: a1@x.com, cap: none}], grants: [${grant}]}`)
-    const loaded = load({ 'policies/platform.yaml': text('platform', platform), 'policies/a/a.yaml': body })
+    const loaded = await load({ 'policies/platform.yaml': text('platform', platform), 'policies/a/a.yaml': body })
     expect(loaded.problems.filter((one) => one.endsWith(' ENVELOPE_BOUND'))).toHaveLength(problems)
   })
 
-  it('may not be a link that leaves its folder; the target stays platform’s', () => {
-    const loaded = withA(text('a', good), { 'policies/a/out.yaml': '../platform.yaml', 'policies/a/in.yaml': 'a.yaml' })
+  it('may not be a link that leaves its folder; the target stays platform’s', async () => {
+    const loaded = await withA(text('a', good), { 'policies/a/out.yaml': '../platform.yaml', 'policies/a/in.yaml': 'a.yaml' })
     expect(loaded.problems).toEqual(['policies/a/out.yaml:1 LINK_OUTSIDE'])
-    expect(loaded.set).toEqual(load(base).set)
+    expect(loaded.set).toEqual((await load(base)).set)
     expect(loaded.ofA?.map(({ file }) => file)).toEqual(['policies/a/a.yaml'])
   })
 
-  it('changes nothing for platform and for other teams, whatever it holds', () => {
+  it('changes nothing for platform and for other teams, whatever it holds', async () => {
     const specs = fc.constantFrom(
       ...[
         good,
@@ -117,10 +117,10 @@ describe('a file of a team', () => {
       fc.tuple(names, specs).map(([name, spec]) => text(name, spec)),
       fc.string({ maxLength: 40 }),
     )
-    const nothing = load(base)
-    fc.assert(
-      fc.property(fc.array(document, { maxLength: 3 }), (documents) => {
-        const loaded = withA(documents.join('---\n'))
+    const nothing = await load(base)
+    await fc.assert(
+      fc.asyncProperty(fc.array(document, { maxLength: 3 }), async (documents) => {
+        const loaded = await withA(documents.join('---\n'))
         expect(loaded.set).toEqual(nothing.set)
         expect(loaded.ofB).toEqual(nothing.ofB)
       }),
@@ -128,11 +128,11 @@ describe('a file of a team', () => {
     )
   })
 
-  it('cannot use up what others may have', () => {
+  it('cannot use up what others may have', async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`policies/a/${n}.yaml`, text(`a${n}`, good)]))
-    const loaded = load({ ...base, ...many, 'policies/a/00.yaml': `# ${'x'.repeat(300_000)}` })
+    const loaded = await load({ ...base, ...many, 'policies/a/00.yaml': `# ${'x'.repeat(300_000)}` })
     expect(loaded.problems).toContain('policies/a/00.yaml:1 TOO_LARGE')
-    expect(loaded.set).toEqual(load(base).set)
-    expect(loaded.ofB).toEqual(load(base).ofB)
+    expect(loaded.set).toEqual((await load(base)).set)
+    expect(loaded.ofB).toEqual((await load(base)).ofB)
   })
 })

@@ -71,7 +71,7 @@ const text = fc.oneof(
 )
 
 const PLACE = folder({})
-const load = (...texts: readonly string[]) => {
+const load = async (...texts: readonly string[]) => {
   for (const [index, one] of texts.entries()) writeFileSync(join(PLACE, `${index}.yaml`), one)
   const paths = texts.map((_, index) => `${index}.yaml`)
   return loadPolicies(paths, { cwd: PLACE, workspace: 'acme', now: Date.UTC(2026, 10, 20) })
@@ -95,7 +95,7 @@ function expectPlace(source: string, at: Problem['at'], problem: Problem): void 
   expect(problem.sourceLine).toBe(line?.slice(from, from + problem.sourceLine.length))
 }
 
-type PolicySet = NonNullable<ReturnType<ReturnType<typeof load>['sets']['get']>>['set']
+type PolicySet = NonNullable<ReturnType<Awaited<ReturnType<typeof load>>['sets']['get']>>['set']
 
 /** What a set means, without places and the names of documents. */
 const meaning = (set: PolicySet | undefined): unknown =>
@@ -106,10 +106,10 @@ const meaning = (set: PolicySet | undefined): unknown =>
   )
 
 describe('a policy text of any kind', () => {
-  it('is read without a throw, and each problem has its place in it', () => {
-    fc.assert(
-      fc.property(text, (spoiltText) => {
-        const { problems, sets } = load(spoiltText)
+  it('is read without a throw, and each problem has its place in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, async (spoiltText) => {
+        const { problems, sets } = await load(spoiltText)
         for (const problem of problems) {
           expectPlace(spoiltText, problem.at, problem)
           if (problem.other) expectPlace(spoiltText, problem.other, problem)
@@ -122,14 +122,14 @@ describe('a policy text of any kind', () => {
     )
   })
 
-  it('means the same after it was printed, when nothing is wrong with it', () => {
+  it('means the same after it was printed, when nothing is wrong with it', async () => {
     let whole = 0
-    fc.assert(
-      fc.property(fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: worded }), (spoiltText) => {
-        const [before] = load(spoiltText).sets.values()
+    await fc.assert(
+      fc.asyncProperty(fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: worded }), async (spoiltText) => {
+        const [before] = (await load(spoiltText)).sets.values()
         if (!before) return
         whole += 1
-        const again = load(printPolicy(before.set))
+        const again = await load(printPolicy(before.set))
         expect(again.problems.filter(({ severity }) => severity === 'error')).toEqual([])
         const [after] = again.sets.values()
         expect(meaning(after?.set)).toEqual(meaning(before.set))
@@ -140,14 +140,14 @@ describe('a policy text of any kind', () => {
     expect(whole).toBeGreaterThan(25)
   })
 
-  it('has the same problems and the same meaning in whatever order its documents are read', () => {
+  it('has the same problems and the same meaning in whatever order its documents are read', async () => {
     const several = fc.array(spoilt([RICH, SMALL, policyText('users: [{email: a@b.c, cap: 7}]', 'two')], ODD, 2), {
       minLength: 2,
       maxLength: 3,
     })
-    fc.assert(
-      fc.property(several, (texts) => {
-        const [one, two] = [load(...texts), load(...texts.toReversed())]
+    await fc.assert(
+      fc.asyncProperty(several, async (texts) => {
+        const [one, two] = [await load(...texts), await load(...texts.toReversed())]
         const told = ({ problems }: typeof one) => problems.map(({ code }) => code).toSorted()
         expect(told(two)).toEqual(told(one))
         expect(meaning(two.sets.get('acme')?.set)).toEqual(meaning(one.sets.get('acme')?.set))
@@ -168,10 +168,10 @@ it.each([
   ['of the team', (cap: string) => `team:\n  cap: ${cap}\n  allowZero: true`],
   ['of a group', (cap: string) => `groups:\n- id: g\n  name: G\n  cap: ${cap}\n  allowZero: true`],
   ['of a user', (cap: string) => `users:\n- email: a@b.c\n  allowZero: true\n  cap: ${cap}`],
-])('a cap %s is what is written, digit by digit, or refused', (_row, spec) => {
-  fc.assert(
-    fc.property(written, (cap) => {
-      const { sets, problems } = load(policyText(spec(cap)))
+])('a cap %s is what is written, digit by digit, or refused', async (_row, spec) => {
+  await fc.assert(
+    fc.asyncProperty(written, async (cap) => {
+      const { sets, problems } = await load(policyText(spec(cap)))
       const isGood = cap.trim() === 'none' || (/^(0|[1-9]\d*)$/.test(cap.trim()) && Number(cap) <= 2_147_483_647)
       expect(hasErrors(problems)).toBe(!isGood)
       if (isGood) expect(sets.get('acme')?.set.rules.map((rule) => String(rule.cap))).toEqual([cap.trim()])

@@ -20,7 +20,7 @@ const policy = (name: string, cap: number): string =>
 interface Checkout {
   readonly root: string
   git(...argv: readonly string[]): string
-  revision(...paths: readonly string[]): string | undefined
+  revision(...paths: readonly string[]): Promise<string | undefined>
 }
 
 const names = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false', '-c', 'core.autocrlf=false']
@@ -41,8 +41,8 @@ function commits(root: string, git: Checkout['git'], ...init: readonly string[])
 function checkoutAt(root: string): Checkout {
   const git = (...argv: readonly string[]): string =>
     execFileSync('git', ['-C', root, ...names, ...argv], { encoding: 'utf8', stdio: 'pipe' }).trim()
-  const revision = (...paths: readonly string[]) =>
-    loadPolicies(paths.length > 0 ? paths : ['policies'], { cwd: root }).sets.get('default')?.revision
+  const revision = async (...paths: readonly string[]) =>
+    (await loadPolicies(paths.length > 0 ? paths : ['policies'], { cwd: root })).sets.get('default')?.revision
   return { root, git, revision }
 }
 
@@ -58,27 +58,27 @@ describe.skipIf(!hasGit)('the revision of a checkout', () => {
     return { ...at, commit: at.git('rev-parse', 'HEAD') }
   }
 
-  test('is the commit while no policy file was edited', () => {
+  test('is the commit while no policy file was edited', async () => {
     const at = prepared()
-    expect(at.revision()).toBe(at.commit)
+    expect(await at.revision()).toBe(at.commit)
     appendFileSync(join(at.root, 'README.md'), 'more\n')
     writeFileSync(join(at.root, 'policies/notes.txt'), 'not a policy\n')
     writeFileSync(join(at.root, 'policies/.hidden.yaml'), 'not read\n')
-    expect(at.revision()).toBe(at.commit)
+    expect(await at.revision()).toBe(at.commit)
   })
 
-  test('is the commit where a link leads to a policy file, until it leads elsewhere', () => {
+  test('is the commit where a link leads to a policy file, until it leads elsewhere', async () => {
     const at = prepared()
     const link = join(at.root, 'policies/current.yaml')
     symlinkSync('p1.yaml', link)
     at.git('add', '-A')
     at.git('commit', '-qm', 'a link')
     const commit = at.git('rev-parse', 'HEAD')
-    expect(at.revision()).toBe(commit)
+    expect(await at.revision()).toBe(commit)
     rmSync(link)
-    expect(at.revision()).toBe(`${commit}+dirty`)
+    expect(await at.revision()).toBe(`${commit}+dirty`)
     symlinkSync('p2.yaml', link)
-    expect(at.revision()).toBe(`${commit}+dirty`)
+    expect(await at.revision()).toBe(`${commit}+dirty`)
   })
 
   test.each<readonly [string, (at: Checkout) => void]>([
@@ -93,40 +93,40 @@ describe.skipIf(!hasGit)('the revision of a checkout', () => {
     ],
     ['is new', (at) => writeFileSync(join(at.root, 'policies/new.yaml'), policy('new', 5))],
     ['is gone', (at) => rmSync(join(at.root, 'policies/p3.yaml'))],
-  ])('has +dirty when a policy file %s, and no more when that is committed', (_row, edit) => {
+  ])('has +dirty when a policy file %s, and no more when that is committed', async (_row, edit) => {
     const at = prepared()
     edit(at)
-    expect(at.revision()).toBe(`${at.commit}+dirty`)
+    expect(await at.revision()).toBe(`${at.commit}+dirty`)
     at.git('add', '-A')
     at.git('commit', '-qm', 'edited')
-    expect(at.revision()).toBe(at.git('rev-parse', 'HEAD'))
+    expect(await at.revision()).toBe(at.git('rev-parse', 'HEAD'))
   })
 
-  test('compares only the given paths', () => {
+  test('compares only the given paths', async () => {
     const at = prepared()
     appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')
     rmSync(join(at.root, 'policies/p3.yaml'))
-    expect(at.revision('policies/deep')).toBe(at.commit)
-    expect(at.revision('policies/p8.yaml', 'policies/p7.yaml')).toBe(`${at.commit}+dirty`)
+    expect(await at.revision('policies/deep')).toBe(at.commit)
+    expect(await at.revision('policies/p8.yaml', 'policies/p7.yaml')).toBe(`${at.commit}+dirty`)
   })
 
-  test('is told in a linked worktree as well', () => {
+  test('is told in a linked worktree as well', async () => {
     const at = prepared()
     const linked = join(folder({}), 'linked')
     at.git('worktree', 'add', '-q', linked, 'HEAD~1')
-    const revision = () => loadPolicies(['policies'], { cwd: linked }).sets.get('default')?.revision
-    expect(revision()).toBe(at.git('rev-parse', 'HEAD~1'))
+    const revision = async () => (await loadPolicies(['policies'], { cwd: linked })).sets.get('default')?.revision
+    expect(await revision()).toBe(at.git('rev-parse', 'HEAD~1'))
     appendFileSync(join(linked, 'policies/p7.yaml'), '# a word\n')
-    expect(revision()).toBe(`${at.git('rev-parse', 'HEAD~1')}+dirty`)
+    expect(await revision()).toBe(`${at.git('rev-parse', 'HEAD~1')}+dirty`)
   })
 
-  test('of SHA-256 that is packed is told as well', () => {
+  test('of SHA-256 that is packed is told as well', async () => {
     const at = checkoutAt(folder({}))
     commits(at.root, at.git, '--object-format=sha256')
     at.git('gc', '-q', '--prune=now')
     const commit = at.git('rev-parse', 'HEAD')
-    expect([commit.length, at.revision()]).toEqual([64, commit])
+    expect([commit.length, await at.revision()]).toEqual([64, commit])
     appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')
-    expect(at.revision()).toBe(`${commit}+dirty`)
+    expect(await at.revision()).toBe(`${commit}+dirty`)
   })
 })

@@ -17,7 +17,7 @@ async function revisionOf(path: string, isSlow = false): Promise<string> {
   readAs('daemon')
   onTestFinished(() => readAs('command'))
   const beside = await loadPoliciesAside(['.'], at, realClock())
-  if (!isSlow) expect(beside).toEqual(loadPolicies(['.'], at))
+  if (!isSlow) expect(beside).toEqual(await loadPolicies(['.'], at))
   return beside.sets.get('default')?.revision ?? ''
 }
 

@@ -13,14 +13,15 @@ import { folder, policyText } from './support.ts'
 const GOOD = policyText('team: {cap: 5}')
 const hasMkfifo = spawnSync('mkfifo', ['--version']).status === 0
 
-const refusals = (cwd: string, path = '.'): readonly string[] => loadPolicies([path], { cwd }).problems.map(({ message }) => message)
+const refusals = async (cwd: string, path = '.'): Promise<readonly string[]> =>
+  (await loadPolicies([path], { cwd })).problems.map(({ message }) => message)
 
 describe('a policy folder', () => {
-  it.skipIf(!hasMkfifo)('with a pipe is refused, and nobody waits for what comes out of it (needs mkfifo)', () => {
+  it.skipIf(!hasMkfifo)('with a pipe is refused, and nobody waits for what comes out of it (needs mkfifo)', async () => {
     const root = folder({ 'a.yaml': GOOD })
     execFileSync('mkfifo', [join(root, 'pipe.yaml')])
-    expect(refusals(root)).toEqual(['pipe.yaml is not a regular file'])
-    expect(loadPolicies(['.'], { cwd: root }).sets.size).toBe(0)
+    expect(await refusals(root)).toEqual(['pipe.yaml is not a regular file'])
+    expect((await loadPolicies(['.'], { cwd: root })).sets.size).toBe(0)
   })
 
   it('with a socket or a device is refused, also when the path itself is one', async () => {
@@ -28,37 +29,37 @@ describe('a policy folder', () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(join(root, 'socket.yaml'), resolve))
     onTestFinished(() => void server.close())
-    expect(refusals(root)).toEqual(['socket.yaml is not a regular file'])
-    expect(refusals(root, '/dev/zero')).toEqual(['/dev/zero is not a regular file'])
+    expect(await refusals(root)).toEqual(['socket.yaml is not a regular file'])
+    expect(await refusals(root, '/dev/zero')).toEqual(['/dev/zero is not a regular file'])
     const { pid, stdin } = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
     onTestFinished(() => void stdin.end())
-    expect(refusals(root, `/proc/${pid}/fd/0`)).toEqual([`/proc/${pid}/fd/0 is not a regular file`])
+    expect(await refusals(root, `/proc/${pid}/fd/0`)).toEqual([`/proc/${pid}/fd/0 is not a regular file`])
     symlinkSync('/dev/zero', join(root, 'zero.yaml'))
-    expect(refusals(root)[1]).toMatch(/^zero\.yaml is a link that leaves the policy folder: it leads to \/dev\/zero/)
+    expect((await refusals(root))[1]).toMatch(/^zero\.yaml is a link that leaves the policy folder: it leads to \/dev\/zero/)
   })
 
-  it('with a huge file, or with too much in all files, is refused before anything is read', () => {
+  it('with a huge file, or with too much in all files, is refused before anything is read', async () => {
     const root = folder({ 'a.yaml': GOOD, 'b.yaml': '' })
     truncateSync(join(root, 'b.yaml'), 2 ** 40)
-    expect(refusals(root)).toEqual(['b.yaml has 1099511627776 bytes, at most 1048576 are read'])
+    expect(await refusals(root)).toEqual(['b.yaml has 1099511627776 bytes, at most 1048576 are read'])
     const full = `#${'x'.repeat(2 ** 20 - 2)}\n`
     const most = folder(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`${String(index).padStart(2, '0')}.yaml`, full])))
-    expect(refusals(most).filter((message) => !message.endsWith('holds no policy'))).toEqual([
+    expect((await refusals(most)).filter((message) => !message.endsWith('holds no policy'))).toEqual([
       '16.yaml and the policy files before it have more than the 16777216 bytes that are read together',
     ])
   })
 
-  it('that is too deep is refused, and one that leads back to itself is read once', () => {
+  it('that is too deep is refused, and one that leads back to itself is read once', async () => {
     const root = folder({ 'a.yaml': GOOD })
     symlinkSync('.', join(root, 'again'))
     symlinkSync('loop.yaml', join(root, 'loop.yaml'))
-    expect(refusals(root)).toEqual(['loop.yaml is a link that leads back to itself'])
+    expect(await refusals(root)).toEqual(['loop.yaml is a link that leads back to itself'])
     const deep = folder({})
     mkdirSync(join(deep, ...Array.from({ length: 40 }, () => 'd')), { recursive: true })
-    expect(refusals(deep)).toEqual([expect.stringContaining('folders are nested more than 32 deep')])
+    expect(await refusals(deep)).toEqual([expect.stringContaining('folders are nested more than 32 deep')])
   })
 
-  it('may hold no way out by a link in between, by a folder, or by the name of a parent', () => {
+  it('may hold no way out by a link in between, by a folder, or by the name of a parent', async () => {
     const root = folder({ 'p/a.yaml': GOOD, 'p/sub/b.yaml': policyText('users: []', 'b'), 'secret.yaml': GOOD, 'p2/c.yaml': GOOD })
     symlinkSync('sub/../../secret.yaml', join(root, 'p/up.yaml'))
     symlinkSync('../p2', join(root, 'p/like'))
@@ -67,7 +68,7 @@ describe('a policy folder', () => {
     symlinkSync('../secret.yaml', join(root, 'p/notes.txt'))
     symlinkSync('..', join(root, 'p/sub/up'))
     symlinkSync('sub/b.yaml', join(root, 'p/inside.yaml'))
-    const { problems, files } = loadPolicies(['p'], { cwd: root })
+    const { problems, files } = await loadPolicies(['p'], { cwd: root })
     expect(problems.map(({ code, message }) => `${code} ${message.split(' ')[0]}`)).toEqual([
       'LINK_OUTSIDE p/like',
       'LINK_OUTSIDE p/one.yaml',
@@ -113,17 +114,17 @@ describe('a text', () => {
     ['with an empty key', `: x\n${GOOD}`, /key/],
   ]
 
-  it.each(rows)('%s is refused, as a policy and as a config', (_name, text, said) => {
+  it.each(rows)('%s is refused, as a policy and as a config', async (_name, text, said) => {
     const cwd = folder({ 'p.yaml': text })
-    const { problems } = loadPolicies(['.'], { cwd })
+    const { problems } = await loadPolicies(['.'], { cwd })
     expect(problems.map(({ message }) => message).join('\n')).toMatch(said)
     expect(formatProblems(problems).length).toBeLessThan(1_000_000)
     expect(loadConfig({ env: {}, flags: { config: 'p.yaml' }, cwd }).config).toBeUndefined()
   })
 
-  it('of one long line is not repeated with each of its problems', () => {
+  it('of one long line is not repeated with each of its problems', async () => {
     const text = policyText(`team: {cap: 1, ${many('unknown: 1, ', 5_000)}}`)
-    const { problems } = loadPolicies(['.'], { cwd: folder({ 'p.yaml': text }) })
+    const { problems } = await loadPolicies(['.'], { cwd: folder({ 'p.yaml': text }) })
     expect(JSON.stringify(problems).length).toBeLessThan(500_000)
   })
 })

@@ -23,7 +23,7 @@ it('policies that are read beside a daemon are the same, with their commit', asy
   })
   symlinkSync('nowhere', join(cwd, 'p/c.yaml'))
   const aside = await loadPoliciesAside(['p'], { cwd }, clock)
-  expect(aside).toEqual(loadPolicies(['p'], { cwd }))
+  expect(aside).toEqual(await loadPolicies(['p'], { cwd }))
   rmSync(join(cwd, 'p/c.yaml'))
   rmSync(join(cwd, 'p/b.yaml'))
   expect((await loadPoliciesAside(['p'], { cwd }, clock)).sets.get('default')?.revision).toBe('c'.repeat(40))
@@ -38,7 +38,7 @@ describe('policies that are read in a thread', () => {
     })
     const options = { cwd, workspaces: ['acme', { name: 'beta' }] }
     const aside = await loadPoliciesAside(['p'], options, clock)
-    expect(aside).toEqual(loadPolicies(['p'], options))
+    expect(aside).toEqual(await loadPolicies(['p'], options))
     expect([...aside.sets.keys()]).toEqual(['beta'])
     expect(placesWithFiles(aside.problems)[0]).toBe('p/b.yaml:7:19 DUPLICATE_SCOPE (p/a.yaml:9:13)')
   })

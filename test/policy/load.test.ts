@@ -8,15 +8,15 @@ import { folder, hasErrors, placesWithFiles, policyText } from './support.ts'
 type LoadOptions = Parameters<typeof loadPolicies>[1]
 
 /** Loads `files` from a folder that is the working directory. */
-function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}) {
+async function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}) {
   return loadPolicies(['.'], { cwd: folder(files), ...options })
 }
 
 const user = (email: string, cap = '5') => `users: [{email: ${email}, cap: ${cap}}]`
 
 describe('what is read', () => {
-  it('are *.yaml and *.yml in folders of any depth, hidden names left out', () => {
-    const { files, problems, sets } = load({
+  it('are *.yaml and *.yml in folders of any depth, hidden names left out', async () => {
+    const { files, problems, sets } = await load({
       'b.yml': policyText(user('b@b.c'), 'b'),
       'a.yaml': policyText(user('a@b.c'), 'a'),
       'deep/er/c.yaml': policyText(user('c@b.c'), 'c'),
@@ -35,33 +35,33 @@ describe('what is read', () => {
     ])
   })
 
-  it('are named as the user would type them', () => {
+  it('are named as the user would type them', async () => {
     const root = folder({ 'policies/a.yaml': policyText(user('a@b.c', 'x')) })
-    const at = (path: string, cwd: string) => loadPolicies([path], { cwd }).problems[0]?.at?.file
-    expect(at('policies', root)).toBe('policies/a.yaml')
-    expect(at(join(root, 'policies'), root)).toBe('policies/a.yaml')
-    expect(at('../policies/', join(root, 'other'))).toBe('../policies/a.yaml')
-    expect(at('./policies/a.yaml', root)).toBe('policies/a.yaml')
+    const at = async (path: string, cwd: string) => (await loadPolicies([path], { cwd })).problems[0]?.at?.file
+    expect(await at('policies', root)).toBe('policies/a.yaml')
+    expect(await at(join(root, 'policies'), root)).toBe('policies/a.yaml')
+    expect(await at('../policies/', join(root, 'other'))).toBe('../policies/a.yaml')
+    expect(await at('./policies/a.yaml', root)).toBe('policies/a.yaml')
   })
 
-  it('is read once when two paths lead to it', () => {
+  it('is read once when two paths lead to it', async () => {
     const root = folder({ 'p/a.yaml': policyText(user('a@b.c')) })
-    expect(loadPolicies(['p', 'p/a.yaml', './p'], { cwd: root }).problems).toEqual([])
+    expect((await loadPolicies(['p', 'p/a.yaml', './p'], { cwd: root })).problems).toEqual([])
   })
 
   it.each([
     ['a path that does not exist', ['nowhere'], 'nowhere does not exist'],
     ['a path through a file', ['a.yaml/b'], 'a.yaml/b does not exist: a part of the path is a file'],
-  ])('is an error with %s, and nothing is whole', (_name, paths, message) => {
-    const { problems, sets } = loadPolicies(paths, { cwd: folder({ 'a.yaml': policyText(user('a@b.c')) }) })
+  ])('is an error with %s, and nothing is whole', async (_name, paths, message) => {
+    const { problems, sets } = await loadPolicies(paths, { cwd: folder({ 'a.yaml': policyText(user('a@b.c')) }) })
     expect(problems).toEqual([{ severity: 'error', code: 'FILE_UNREADABLE', message }])
     expect(sets.size).toBe(0)
   })
 
-  it('is an error when a file is not UTF-8', () => {
+  it('is an error when a file is not UTF-8', async () => {
     const root = folder({})
     writeFileSync(join(root, 'a.yaml'), Buffer.concat([Buffer.from('# \uFFFD is a letter\na: b\u00e9'), Buffer.from([0xff, 0xfe, 0x63])]))
-    const [problem] = loadPolicies(['.'], { cwd: root }).problems
+    const [problem] = (await loadPolicies(['.'], { cwd: root })).problems
     expect(problem).toMatchObject({ at: { file: 'a.yaml', line: 2, column: 6 }, length: 1, sourceLine: 'a: b\u00e9\uFFFD\uFFFDc' })
     expect(problem?.message).toBe(
       'a.yaml cannot be read: the byte FF is not UTF-8 here, as in a text in Latin-1 or Windows-1252: save it as UTF-8',
@@ -73,16 +73,16 @@ describe('what is read', () => {
     ['with a mark, its bytes swapped', Buffer.from('\ufeffa: b', 'utf16le').swap16()],
     ['without a mark', Buffer.from('a: b', 'utf16le')],
     ['without a mark, its bytes swapped', Buffer.from('a: b', 'utf16le').swap16()],
-  ])('is an error that says so when a file is UTF-16, %s, and so is a config', (_row, bytes) => {
+  ])('is an error that says so when a file is UTF-16, %s, and so is a config', async (_row, bytes) => {
     const root = folder({})
     writeFileSync(join(root, 'a.yaml'), bytes)
     const said = { message: 'a.yaml cannot be read: the text is UTF-16: save it as UTF-8', at: { file: 'a.yaml', line: 1, column: 1 } }
-    expect(loadPolicies(['.'], { cwd: root }).problems).toMatchObject([said])
+    expect((await loadPolicies(['.'], { cwd: root })).problems).toMatchObject([said])
     expect(loadConfig({ env: {}, flags: { config: 'a.yaml' }, cwd: root }).problems).toMatchObject([said])
   })
 
-  it('is an empty, whole set when there is no policy at all, with a warning', () => {
-    const { sets, problems, workspace } = load({})
+  it('is an empty, whole set when there is no policy at all, with a warning', async () => {
+    const { sets, problems, workspace } = await load({})
     expect(problems).toMatchObject([
       { severity: 'warning', code: 'EMPTY_FILE', message: expect.stringMatching(/^there is no policy file in /) },
     ])
@@ -92,7 +92,7 @@ describe('what is read', () => {
 })
 
 describe('links', () => {
-  it('of a mounted ConfigMap are followed through ..data, and every policy is read once', () => {
+  it('of a mounted ConfigMap are followed through ..data, and every policy is read once', async () => {
     const root = folder({
       '..2026_11_21/acme.yaml': policyText(user('a@b.c')),
       '..2026_11_21/sub/more.yaml': policyText(user('b@b.c'), 'more'),
@@ -100,27 +100,27 @@ describe('links', () => {
     symlinkSync('..2026_11_21', join(root, '..data'))
     symlinkSync('..data/acme.yaml', join(root, 'acme.yaml'))
     symlinkSync('..data/sub', join(root, 'sub'))
-    const { files, problems } = loadPolicies(['.'], { cwd: root })
+    const { files, problems } = await loadPolicies(['.'], { cwd: root })
     expect({ files, problems }).toEqual({ files: ['acme.yaml', 'sub/more.yaml'], problems: [] })
   })
 
-  it('of git-sync lead to the worktree, whose commit is the revision', () => {
+  it('of git-sync lead to the worktree, whose commit is the revision', async () => {
     const commit = '1234567890abcdef1234567890abcdef12345678'
     const root = folder({
       [`.worktrees/${commit}/policies/a.yaml`]: policyText(user('a@b.c')),
       [`.worktrees/${commit}/.git`]: 'gitdir: /nowhere/at/all\n',
     })
     symlinkSync(`.worktrees/${commit}`, join(root, 'repo'))
-    const { files, sets } = loadPolicies(['repo/policies'], { cwd: root })
+    const { files, sets } = await loadPolicies(['repo/policies'], { cwd: root })
     expect(files).toEqual(['repo/policies/a.yaml'])
     expect(sets.get('default')?.revision).toBe(commit)
   })
 
-  it('to nothing are an error when they are named like a policy', () => {
+  it('to nothing are an error when they are named like a policy', async () => {
     const root = folder({})
     symlinkSync('gone.yaml', join(root, 'a.yaml'))
     symlinkSync('gone.txt', join(root, 'a.txt'))
-    expect(loadPolicies(['.'], { cwd: root }).problems.map(({ message }) => message)).toEqual(['a.yaml does not exist'])
+    expect((await loadPolicies(['.'], { cwd: root })).problems.map(({ message }) => message)).toEqual(['a.yaml does not exist'])
   })
 })
 
@@ -139,21 +139,21 @@ describe('workspaces', () => {
     ['all configured ones', { 'a.yaml': acme, 'b.yaml': beta }, { workspaces: ['acme', 'beta', 'gamma'] }, ['acme', 'beta', 'gamma'], []],
     ['nothing where unnamed', { 'a.yaml': acme, 'p.yaml': plain }, { workspaces: ['acme', 'beta'] }, [], ['p.yaml:4:9 WORKSPACE_MISSING']],
     ['nothing where unknown', { 'a.yaml': acme, 'b.yaml': beta }, { workspaces: ['acme', 'betta'] }, [], ['b.yaml:6:14 WORKSPACE_UNKNOWN']],
-  ])('are called by %s', (_name, files, options: LoadOptions, names, expected) => {
-    const { sets, problems, problemsOf } = load(files, options)
+  ])('are called by %s', async (_name, files, options: LoadOptions, names, expected) => {
+    const { sets, problems, problemsOf } = await load(files, options)
     expect([...sets.keys()]).toEqual(names)
     expect(placesWithFiles(problems)).toEqual(expected)
     expect([...new Set([...problemsOf.values()].flat())]).toEqual(problems)
     for (const [name, theirs] of problemsOf) expect(hasErrors(theirs), name).toBe(!sets.has(name))
   })
 
-  it('are whole or not each for itself, when the broken document says whose it is', () => {
+  it('are whole or not each for itself, when the broken document says whose it is', async () => {
     const broken = policyText('workspace: beta\nteam: {cap: x}', 'beta')
-    expect([...load({ 'a.yaml': acme, 'b.yaml': broken }, { workspaces: ['acme', 'beta'] }).sets.keys()]).toEqual(['acme'])
+    expect([...(await load({ 'a.yaml': acme, 'b.yaml': broken }, { workspaces: ['acme', 'beta'] })).sets.keys()]).toEqual(['acme'])
   })
 
-  it('are none of them whole when a shared file is not YAML', () => {
-    expect(load({ 'a.yaml': acme, 'b.yaml': 'x: [' }, { workspaces: ['acme', 'beta'] }).sets.size).toBe(0)
+  it('are none of them whole when a shared file is not YAML', async () => {
+    expect((await load({ 'a.yaml': acme, 'b.yaml': 'x: [' }, { workspaces: ['acme', 'beta'] })).sets.size).toBe(0)
   })
 
   const separate = {
@@ -164,8 +164,8 @@ describe('workspaces', () => {
   }
   const loadBoth = (files: Readonly<Record<string, string>>) => loadPolicies(['a', 'b'], { cwd: folder(files), ...separate })
 
-  it('with folders of their own need no name in the documents', () => {
-    const { sets, problems } = loadBoth({ 'a/x.yaml': plain, 'b/x.yaml': policyText(user('q@b.c'), 'other') })
+  it('with folders of their own need no name in the documents', async () => {
+    const { sets, problems } = await loadBoth({ 'a/x.yaml': plain, 'b/x.yaml': policyText(user('q@b.c'), 'other') })
     expect(problems).toEqual([])
     expect([...sets].map(([name, { set }]) => [name, set.documents])).toEqual([
       ['acme', ['plain']],
@@ -173,8 +173,8 @@ describe('workspaces', () => {
     ])
   })
 
-  it('with folders of their own do not suffer from a broken file of another', () => {
-    expect([...loadBoth({ 'a/x.yaml': plain, 'b/x.yaml': 'x: [' }).sets.keys()]).toEqual(['acme'])
+  it('with folders of their own do not suffer from a broken file of another', async () => {
+    expect([...(await loadBoth({ 'a/x.yaml': plain, 'b/x.yaml': 'x: [' })).sets.keys()]).toEqual(['acme'])
   })
 
   it.each([
@@ -186,9 +186,9 @@ describe('workspaces', () => {
         'shared/y.yaml': policyText('workspace: beta\nteam: {cap: x}', 'beta'),
       },
     ],
-  ])('hear of what is wrong with their own documents alone, in %s', (_name, files) => {
+  ])('hear of what is wrong with their own documents alone, in %s', async (_name, files) => {
     const workspaces = separate.workspaces.map(({ name, policies }) => ({ name, policies: [...policies, 'shared'] }))
-    const { problemsOf, problems } = loadPolicies(['a', 'b', 'shared'], {
+    const { problemsOf, problems } = await loadPolicies(['a', 'b', 'shared'], {
       cwd: folder({ 'b/.keep': '', 'shared/.keep': '', ...files }),
       workspaces,
     })
@@ -198,24 +198,24 @@ describe('workspaces', () => {
     expect(problems).toHaveLength(2)
   })
 
-  it('do not take documents from folders that they do not read', () => {
-    const { problems, sets } = loadBoth({ 'a/x.yaml': beta, 'b/x.yaml': policyText(user('q@b.c'), 'other') })
+  it('do not take documents from folders that they do not read', async () => {
+    const { problems, sets } = await loadBoth({ 'a/x.yaml': beta, 'b/x.yaml': policyText(user('q@b.c'), 'other') })
     expect(placesWithFiles(problems)).toEqual(['a/x.yaml:6:14 WORKSPACE_UNKNOWN'])
     expect([...sets.keys()]).toEqual(['beta'])
   })
 })
 
 describe('the digest', () => {
-  const digest = (files: Readonly<Record<string, string>>) => load(files).sets.get('default')?.digest
+  const digest = async (files: Readonly<Record<string, string>>) => (await load(files)).sets.get('default')?.digest
   const base = policyText('team: {cap: 5}\nusers: [{email: a@b.c, cap: 6, reason: r}]', 'x')
 
-  it('has 12 hex digits', () => expect(digest({ 'a.yaml': base })).toMatch(/^[0-9a-f]{12}$/))
+  it('has 12 hex digits', async () => expect(await digest({ 'a.yaml': base })).toMatch(/^[0-9a-f]{12}$/))
 
   it.each([
     ['another file name', { 'z/y.yml': base }],
     ['other formatting', { 'a.yaml': `# c\n${policyText('users:\n- reason: "r"\n  cap: 6 # six\n  email: A@b.c\nteam:\n  cap: 5', 'x')}` }],
     ['two files', { 'a.yaml': policyText('team: {cap: 5}', 'x'), 'b.yaml': policyText('users: [{email: a@b.c, cap: 6, reason: r}]', 'y') }],
-  ])('is the same with %s', (_name, files) => expect(digest(files)).toBe(digest({ 'a.yaml': base })))
+  ])('is the same with %s', async (_name, files) => expect(await digest(files)).toBe(await digest({ 'a.yaml': base })))
 
   it.each([
     ['cap', 'cap: 6', 'cap: 7'],
@@ -224,7 +224,7 @@ describe('the digest', () => {
     ['protected person', 'spec:\n', 'spec:\n  protected: [a@b.c]\n'],
     ['approval', 'spec:\n', 'spec:\n  approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]\n'],
     ['conflict rule', 'spec:\n', 'spec:\n  onGroupConflict: max\n'],
-  ])('differs with another %s', (_name, from, to) =>
-    expect(digest({ 'a.yaml': base.replace(from, to) })).not.toBe(digest({ 'a.yaml': base })),
+  ])('differs with another %s', async (_name, from, to) =>
+    expect(await digest({ 'a.yaml': base.replace(from, to) })).not.toBe(await digest({ 'a.yaml': base })),
   )
 })

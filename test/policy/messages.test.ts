@@ -15,7 +15,7 @@ const NOW = Date.parse('2026-11-21T12:00:00Z')
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
 const [isPolicy, isConfig] = [ajv.compile(await publishedSchema('policy')), ajv.compile(await publishedSchema('config'))]
 
-type LoadedPolicies = ReturnType<typeof loadPolicies>
+type LoadedPolicies = Awaited<ReturnType<typeof loadPolicies>>
 type Files = Readonly<Record<string, string>>
 
 /** Two files of one document each, which stand with --- between them. */
@@ -75,7 +75,7 @@ function filesOf({ kind, text }: Entry): Files {
 
 const readConfig = (text: string) => loadConfig({ env: {}, flags: { config: 'conf/f.yaml' }, cwd: folder({ 'conf/f.yaml': text }) })
 
-function read(entry: Entry, files: Files): Pick<LoadedPolicies, 'problems'> & Partial<LoadedPolicies> {
+async function read(entry: Entry, files: Files): Promise<Pick<LoadedPolicies, 'problems'> & Partial<LoadedPolicies>> {
   if (CONFIGS[entry.kind]) return readConfig(files['f.yaml'] ?? '')
   const workspaces = entry.kind.startsWith('homeless') ? { workspaces: ['acme', 'beta'] } : {}
   return loadPolicies(['.'], { cwd: folder(files), now: NOW, ...workspaces })
@@ -92,9 +92,9 @@ function told({ severity, at, length, code, message, hint, other }: Problem): st
 }
 
 /** What is told, in the order of the text. A problem of a workspace is an error exactly where there is nothing whole of it. */
-function saidOf(entry: Entry): readonly string[] {
+async function saidOf(entry: Entry): Promise<readonly string[]> {
   const files = filesOf(entry)
-  const { problems, sets, problemsOf } = read(entry, files)
+  const { problems, sets, problemsOf } = await read(entry, files)
   for (const [name, theirs] of problemsOf ?? []) expect(hasErrors(theirs), `${entry.heading}: ${name}`).toBe(!sets?.has(name))
   if (problemsOf) expect(new Set([...problemsOf.values()].flat()), entry.heading).toEqual(new Set(problems))
   const isTaken = !problems.some(({ code }) => code.startsWith('YAML_')) && fitsSchema(entry, files)
@@ -134,10 +134,10 @@ const byPlace = ({ at: a }: Problem, { at: b }: Problem): number =>
   a && b && a.file === b.file ? a.line - b.line || a.column - b.column : 0
 
 test('every text is told of as it is written, and stands there once', async () => {
-  const played = rows.map((entry) => {
+  const played = rows.map(async (entry) => {
     const lines = entry.text.split('\n').map((line) => `> ${line}`.trimEnd())
-    return [`# ${entry.heading}`, ...lines, ...saidOf(entry)].join('\n')
+    return [`# ${entry.heading}`, ...lines, ...(await saidOf(entry))].join('\n')
   })
   expect(new Set(rows.map(({ kind, text }) => `${kind}: ${text}`)).size).toBe(rows.length)
-  await holds(played)
+  await holds(await Promise.all(played))
 })

@@ -9,7 +9,7 @@ const NOW = Date.UTC(2026, 9, 1)
 type Options = Parameters<typeof loadPolicies>[1]
 const load = (files: Readonly<Record<string, string>>, options: Options = {}) =>
   loadPolicies(['.'], { cwd: folder(files), now: NOW, ...options })
-const setOf = (files: Readonly<Record<string, string>>) => [...load(files).sets.values()][0]?.set
+const setOf = async (files: Readonly<Record<string, string>>) => [...(await load(files)).sets.values()][0]?.set
 const two = (a: string, b: string) => ({ 'a.yaml': policyText(a, 'a'), 'b.yaml': policyText(b, 'b') })
 
 const WHOLE = `# yaml-language-server: $schema=./cap-policy.schema.json
@@ -50,7 +50,7 @@ spec:
   onGroupConflict: max
 `
 
-it('a document is read with the place of every declaration', () => {
+it('a document is read with the place of every declaration', async () => {
   const at = (line: number, column: number) => ({ file: 'acme.yaml', line, column })
   const here = (line: number, column: number) => ({ at: at(line, column), document: 'acme' })
   const group = (id: string) => ({ kind: 'group', id })
@@ -58,7 +58,7 @@ it('a document is read with the place of every declaration', () => {
   const day = Date.parse('2026-11-19T23:00:00Z')
   const quiet = { role: 'member', groups: ['007', 'h'], inactiveDays: 30, joinedWithinDays: 14, activeDays: { below: 5, within: 30 } }
   const defaults = { credits: 500, share: 'need', min: 0 }
-  expect(setOf({ 'acme.yaml': WHOLE })).toEqual({
+  expect(await setOf({ 'acme.yaml': WHOLE })).toEqual({
     workspace: 'acme',
     documents: ['acme'],
     rules: [
@@ -110,9 +110,9 @@ it('a document is read with the place of every declaration', () => {
 })
 
 describe('documents of one workspace', () => {
-  it('join protected people and approvals', () => {
+  it('join protected people and approvals', async () => {
     const [ID, OTHER] = ['7d1f0c2a9b347d1f0c2a9b347d1f0c2a', '00000000000000000000000000000000']
-    const set = setOf(
+    const set = await setOf(
       two(`protected: [b@b.c, a@b.c]\napprovals: [${ID}]`, `protected: [A@b.c]\napprovals: [${ID.toUpperCase()}, ${OTHER}]`),
     )
     expect(set?.protectedPeople.map(({ scope, at }) => [scope.email, at.file])).toEqual([
@@ -122,34 +122,34 @@ describe('documents of one workspace', () => {
     expect(set?.approvals.map(({ id }) => id)).toEqual([OTHER, ID])
   })
 
-  it('put rules in the order of the names of the documents, whatever the files are called', () => {
+  it('put rules in the order of the names of the documents, whatever the files are called', async () => {
     const rule = (name: string) => `rules: [{name: ${name}, when: {role: r}, cap: 5}]`
     for (const files of [two(rule('a'), rule('b')), { 'b.yaml': policyText(rule('a'), 'a'), 'a.yaml': policyText(rule('b'), 'b') }])
-      expect(setOf(files)?.peopleRules.map(({ name }) => name)).toEqual(['a', 'b'])
+      expect((await setOf(files))?.peopleRules.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  it('have time zones of their own, and UTC without one', () => {
+  it('have time zones of their own, and UTC without one', async () => {
     const dated = (email: string) => `grants: [{user: ${email}, cap: 5, until: 2026-12-15, reason: r}]`
     const files = two(`timezone: Asia/Tokyo\n${dated('a@b.c')}`, `timezone: ~\n${dated('b@b.c')}`)
-    const ends = setOf({ ...files, 'c.yaml': policyText(dated('c@b.c'), 'c') })?.grants.map(({ until }) => until)
+    const ends = (await setOf({ ...files, 'c.yaml': policyText(dated('c@b.c'), 'c') }))?.grants.map(({ until }) => until)
     expect(ends).toEqual([15, 24, 24].map((hour) => ({ kind: 'instant', at: Date.UTC(2026, 11, 15, hour) })))
   })
 })
 
-it('pools are refused where caps are copied, and nowhere else', () => {
+it('pools are refused where caps are copied, and nowhere else', async () => {
   const files = { 'a.yaml': policyText('pools: [{name: p, members: {emails: [a@b.c]}, credits: 5}]') }
   const told = (capSemantics: 'layered' | 'copied') => load(files, { workspaces: [{ name: 'w', capSemantics }] })
-  expect(told('copied').problems).toMatchObject([{ code: 'POOL_COPIED', at: { line: 6, column: 18 } }])
-  expect(told('copied').sets.size).toBe(0)
-  expect(told('layered').problems).toEqual([])
+  expect((await told('copied')).problems).toMatchObject([{ code: 'POOL_COPIED', at: { line: 6, column: 18 } }])
+  expect((await told('copied')).sets.size).toBe(0)
+  expect((await told('layered')).problems).toEqual([])
 })
 
 describe('times', () => {
   const HOUR = 3_600_000
   /** The times of the grants of a zone. */
-  const timesOf = (zone: string, ...grants: readonly (readonly [from: string, until: string])[]) => {
+  const timesOf = async (zone: string, ...grants: readonly (readonly [from: string, until: string])[]) => {
     const lines = grants.map(([from, until], index) => `- {user: p${index}@x.y, cap: 5, from: ${from}, until: ${until}, reason: r}`)
-    const set = setOf({ 'x.yaml': policyText(`timezone: ${zone}\ngrants:\n${lines.join('\n')}`) })
+    const set = await setOf({ 'x.yaml': policyText(`timezone: ${zone}\ngrants:\n${lines.join('\n')}`) })
     return set?.grants.map(({ fromAt = Number.NaN, until }) => ({ from: fromAt, until: until.kind === 'instant' ? until.at : Number.NaN }))
   }
   const iso = (at: number | undefined): string => new Date(at ?? Number.NaN).toISOString()
@@ -162,17 +162,17 @@ describe('times', () => {
     ['a midnight that does not exist', 'America/Santiago', '2026-09-06', '2026-09-06T04:00:00.000Z', '2026-09-07T03:00:00.000Z'],
     ['a midnight that comes twice, at its first', 'America/Havana', '2026-11-01', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
     ['a leap day', 'UTC', '2028-02-29', '2028-02-29T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
-  ])('of days start and end in %s', (_name, zone, date, start, end) => {
-    const [times] = timesOf(zone, [date, date]) ?? []
+  ])('of days start and end in %s', async (_name, zone, date, start, end) => {
+    const [times] = (await timesOf(zone, [date, date])) ?? []
     expect([iso(times?.from), iso(times?.until)]).toEqual([start, end])
   })
 
-  it('of days follow each other without a gap and without an overlap', () => {
+  it('of days follow each other without a gap and without an overlap', async () => {
     const zones = ['UTC', 'Europe/Berlin', 'America/Havana', 'America/Santiago', 'Pacific/Apia', 'Asia/Beirut', 'Australia/Lord_Howe']
     const dayOf = (day: number): string => new Date(day * 24 * HOUR).toISOString().slice(0, 10)
-    fc.assert(
-      fc.property(fc.constantFrom(...zones), fc.integer({ min: 10_000, max: 24_000 }), (zone, index) => {
-        const [one, other] = timesOf(zone, [dayOf(index), dayOf(index)], [dayOf(index + 1), dayOf(index + 2)]) ?? []
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...zones), fc.integer({ min: 10_000, max: 24_000 }), async (zone, index) => {
+        const [one, other] = (await timesOf(zone, [dayOf(index), dayOf(index)], [dayOf(index + 1), dayOf(index + 2)])) ?? []
         // One day was skipped at the date line, and has no length.
         if (one === undefined) return expect([zone, dayOf(index)]).toEqual(['Pacific/Apia', '2011-12-30'])
         expect(one.until).toBe(other?.from)
@@ -187,10 +187,12 @@ describe('times', () => {
     ['with a space and an offset', '"2026-12-15 18:00:00+01:00"', '2026-12-15T17:00:00.000Z'],
     ['west of Greenwich', '2026-12-15T18:00:00-05:30', '2026-12-15T23:30:00.000Z'],
     ['with a leap second', '2026-12-31T23:59:60Z', '2027-01-01T00:00:00.000Z'],
-  ])('are read %s', (_name, until, expected) => expect(iso(timesOf('Europe/Berlin', ['2026-12-01', until])?.[0]?.until)).toBe(expected))
+  ])('are read %s', async (_name, until, expected) =>
+    expect(iso((await timesOf('Europe/Berlin', ['2026-12-01', until]))?.[0]?.until)).toBe(expected),
+  )
 })
 
-it('a mistake in one entry never hides one between two others', () => {
+it('a mistake in one entry never hides one between two others', async () => {
   const between: readonly (readonly [string, string, string])[] = [
     ['users', '{email: a@x.y, cap: 5}, {email: A@x.y, cap: 6}', 'DUPLICATE_SCOPE'],
     ['grants', '{team: true, cap: 5, until: 2036-01-05, reason: x}, {team: true, cap: 5, until: 2036-01-06, reason: x}', 'GRANT_OVERLAP'],
@@ -205,11 +207,11 @@ it('a mistake in one entry never hides one between two others', () => {
     ['pools', '{name: s, members: {emails: [d@x.y]}, credits: 0}', 'NUMBER'],
     ['groups', '{id: i, cap: 5}', 'MISSING'],
   ]
-  fc.assert(
-    fc.property(fc.subarray([...between]), fc.subarray([...within]), (some, others) => {
+  await fc.assert(
+    fc.asyncProperty(fc.subarray([...between]), fc.subarray([...within]), async (some, others) => {
       const lists = Map.groupBy([...some, ...others], ([key]) => key)
       const spec = [...lists].map(([key, entries]) => `${key}: [${entries.map(([, text]) => text).join(', ')}]`).join('\n')
-      const codes = load({ 'p.yaml': policyText(spec === '' ? '{}' : spec) }).problems.map(({ code }) => code)
+      const codes = (await load({ 'p.yaml': policyText(spec === '' ? '{}' : spec) })).problems.map(({ code }) => code)
       expect(codes.toSorted()).toEqual([...some, ...others].map(([, , code]) => code).toSorted())
     }),
     { numRuns: 60 },

@@ -34,9 +34,9 @@ describe('another client', () => {
     expect(sandbox.store.cap(support)).toBe(2500)
   })
 
-  test('in the quick start never edits a cap of people whom the example policies protect', () => {
+  test('in the quick start never edits a cap of people whom the example policies protect', async () => {
     const { store } = createSandbox({ clock: fakeClock(), company: { days: 0 } })
-    const set = loadPolicies(['policies'], { now: fakeClock().now() }).sets.get('default')?.set
+    const set = (await loadPolicies(['policies'], { now: fakeClock().now() })).sets.get('default')?.set
     const capsOf = (email: string): readonly string[] => {
       const id = store.person(email)?.id ?? -1
       const groups = store.groups().filter((group) => store.members(group.id).has(id))

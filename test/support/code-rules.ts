@@ -116,8 +116,8 @@ const WRITERS = {
 
 export const CODE_RULES: Rules = {
   'only files.ts opens paths for reading': each((file) => inSource(file) && !OPENERS.includes(file.path), readers),
-  'only steps.ts looks at the disk for what loads policies and their commits': each(
-    (file) => isIn(file.path, ['src/policy/load/']) && !file.path.endsWith('/steps.ts'),
+  'only disk.ts looks at the disk for what loads policies and their commits': each(
+    (file) => isIn(file.path, ['src/policy/load/']) && !file.path.endsWith('/disk.ts'),
     looks,
   ),
   'core is pure: plain data in, plain data out': each((file) => isIn(file.path, ['src/core/']), runs(EFFECTS)),

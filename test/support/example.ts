@@ -32,8 +32,8 @@ const POLICY = `${readFileSync(FILE, 'utf8').replace(/cap: (\d+)/g, (_, cap: str
 `
 
 /** As a daemon loads it, edited. */
-function policyOf(text: string): PolicyRevision {
-  const { sets, problems } = loadPolicies(['policies'], { now: BEGUN, cwd: ROOT, replaced: new Map([[FILE, text]]) })
+async function policyOf(text: string): Promise<PolicyRevision> {
+  const { sets, problems } = await loadPolicies(['policies'], { now: BEGUN, cwd: ROOT, replaced: new Map([[FILE, text]]) })
   const [policy] = sets.values()
   if (!policy) throw new Error(JSON.stringify(problems))
   return { ...policy, revision: '0123456789abcdef0123456789abcdef01234567' }
@@ -68,11 +68,11 @@ async function makeExample() {
     await life.stop()
     await clock.pass(thenMs)
   }
-  await run(policyOf(POLICY), 15 * MINUTE, 4 * DAY)
+  await run(await policyOf(POLICY), 15 * MINUTE, 4 * DAY)
   world.foreign('team', 9_000)
   world.foreign(ADA, 7_000)
   const lowerText = POLICY.replace('cap: 375', 'cap: 275')
-  const lower = policyOf(lowerText)
+  const lower = await policyOf(lowerText)
   await run(lower, 30 * MINUTE, 4 * DAY)
   await ledger.savePause({ untilAt: clock.now() + HOUR, reason: 'incident 12', pausedAt: clock.now() })
   isAway = () => true
@@ -80,7 +80,7 @@ async function makeExample() {
   isAway = () => false
   await ledger.savePause(undefined)
   await run(undefined, 5 * MINUTE)
-  const lowest = policyOf(lowerText.replace('cap: 750', 'cap: 300').replace('cap: 625 #', 'cap: 500 #'))
+  const lowest = await policyOf(lowerText.replace('cap: 750', 'cap: 300').replace('cap: 625 #', 'cap: 500 #'))
   await run(lowest, 10 * MINUTE)
   approve(world, world.workspace.shown.planned?.plan.holds.find(({ guards }) => guards.includes('protected'))?.id)
   world.foreign(ADA, 9_000)

@@ -56,7 +56,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
   const hashed = hashLabels(sha256, salt)
   const inForce = { config }
   const people = chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed))
-  const revision = commitOf(PACKAGE_FOLDER)
+  const revision = await commitOf(PACKAGE_FOLDER)
   const metrics = createMetrics({
     version: VERSION,
     revision,

@@ -60,10 +60,10 @@ export type EditPlan =
       readonly warnings: readonly Problem[]
     }
 
-/** Works out edits and proves them. Never throws for bad input. */
-export function planEdits(input: EditInput): EditPlan {
+/** Works out edits and proves them. Never rejects for bad input. */
+export async function planEdits(input: EditInput): Promise<EditPlan> {
   try {
-    return proven(input)
+    return await proven(input)
   } catch (error) {
     if (error instanceof InputError) return { kind: 'refused', problems: error.problems }
     if (error instanceof ChoiceError) return { kind: 'choice', message: error.message }
@@ -77,7 +77,7 @@ const LOADS = 2
 /** `planEdits` that never ends the process and never takes longer than twice the deadline of loading. Never throws for bad input. */
 export async function planEditsAside(input: EditInput, clock: Clock): Promise<EditPlan> {
   const cwd = input.options.cwd ?? process.cwd()
-  const { bytes, files } = listPolicyFiles(input.paths, cwd)
+  const { bytes, files } = await listPolicyFiles(input.paths, cwd)
   if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return planEdits(input)
   const { beside, runAside } = await import('../load/aside.ts')
   const outcome = await runAside<EditPlan>({
@@ -98,16 +98,16 @@ export async function planEditsAside(input: EditInput, clock: Clock): Promise<Ed
   return { kind: 'refused', problems: [{ severity: 'error', code, message: `the policies ${why}`, hint }] }
 }
 
-function proven(input: EditInput): EditPlan {
-  const worked = workOut(input)
+async function proven(input: EditInput): Promise<EditPlan> {
+  const worked = await workOut(input)
   const { files, made, nothing } = worked
   // An edit that says that it changes something and leaves every text as it was is refused as well.
-  return { kind: 'proven', files, made, nothing, warnings: made.length > 0 ? prove(input, worked) : [] }
+  return { kind: 'proven', files, made, nothing, warnings: made.length > 0 ? await prove(input, worked) : [] }
 }
 
 /** Apart from the proof, so that the trees of the texts before are gone when the texts after are loaded. */
-function workOut(input: EditInput) {
-  const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true, asWritten: true })
+async function workOut(input: EditInput) {
+  const { kept, ...before } = await loadPolicies(input.paths, { ...input.options, keepTrees: true, asWritten: true })
   if (before.sets.size === 0) throw new InputError(unloaded(before.problems, kept?.texts ?? []))
   const desk = openDesk(input, kept ?? { texts: [], documents: new Map() })
   const ended = input.edits.flatMap((edit) => makeOne(edit, desk, before))
@@ -219,9 +219,9 @@ function isSameFile({ shown, real }: PolicyText, path: string, cwd: string): boo
 }
 
 /** Loads the edited texts; returns the new warnings that are what was asked for. Throws an `InputError` unless exactly that was declared. */
-function prove(input: EditInput, { before, wanted, files }: ReturnType<typeof workOut>): readonly Problem[] {
+async function prove(input: EditInput, { before, wanted, files }: Awaited<ReturnType<typeof workOut>>): Promise<readonly Problem[]> {
   const replaced = new Map(files.map(({ real, after }) => [real, after]))
-  const { kept, ...after } = loadPolicies(input.paths, { ...input.options, replaced, asWritten: true, keepTrees: true })
+  const { kept, ...after } = await loadPolicies(input.paths, { ...input.options, replaced, asWritten: true, keepTrees: true })
   const fresh = newProblems(before.problems, after.problems)
   const meant = fresh.filter((problem) => isMeant(problem, input.edits))
   const others = fresh.filter((problem) => !meant.includes(problem))

@@ -10,8 +10,8 @@ import { joinDocuments, nameTaken } from '../join.ts'
 import type { ParsedPolicyText, PolicyDocument } from '../parse.ts'
 import { problemOn, quoted, type Source } from '../yaml.ts'
 import { linesOf } from './digest.ts'
+import { type Disk, ifFound } from './disk.ts'
 import type { HomeOf, PolicyText } from './files.ts'
-import { ifFound, realPathOf, type Steps } from './steps.ts'
 
 /** An envelope with its paths. */
 export interface EnvelopeSource extends Envelope {
@@ -22,10 +22,10 @@ export interface EnvelopeSource extends Envelope {
 const MAX_ENVELOPE_TEXT = 512 * 1024
 
 /** The envelope whose path is nearest above a real path. */
-export function* homesOf(envelopes: readonly EnvelopeSource[], cwd: string): Steps<HomeOf> {
+export async function homesOf(disk: Disk, envelopes: readonly EnvelopeSource[], cwd: string): Promise<HomeOf> {
   const homes: { readonly name: string; readonly real: string }[] = []
   for (const { name, policies } of envelopes) {
-    for (const path of policies.map((one) => resolve(cwd, one))) homes.push({ name, real: (yield* ifFound(realPathOf(path))) ?? path })
+    for (const path of policies.map((one) => resolve(cwd, one))) homes.push({ name, real: (await ifFound(disk.realPath(path))) ?? path })
   }
   const nearest = homes.toSorted((a, b) => b.real.length - a.real.length)
   return (real) => nearest.find((home) => real === home.real || real.startsWith(`${home.real}${sep}`))?.name

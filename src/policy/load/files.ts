@@ -10,7 +10,7 @@ import { FileError, identityOf, readBytes, whyUnread } from '../../files.ts'
 import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import { withoutLine } from '../tree.ts'
 import { type Place, placeAt, sourceOf } from '../yaml.ts'
-import { atOnce, bytesOf, entriesOf, realPathOf, type Steps, statsOf } from './steps.ts'
+import { AT_ONCE, type Disk } from './disk.ts'
 
 /** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */
 export function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
@@ -89,6 +89,7 @@ export const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
 const MAX_READINGS = 5
 
 interface Walk {
+  readonly disk: Disk
   readonly root: string
   readonly realRoot: string
   readonly found: Map<string, { shown: string; roots: string[]; stamp: string }>
@@ -117,29 +118,29 @@ function spentAt({ spent, homeOf }: Pick<Walk, 'spent' | 'homeOf'>, real: string
 }
 
 /** Lists the policy files of `paths`, each real file once, sorted by the path shown. Never throws. */
-export const listPolicyFiles = (paths: readonly string[], cwd: string): Listing => atOnce(listing(paths, cwd, NO_HOMES))
+export const listPolicyFiles = (paths: readonly string[], cwd: string): Promise<Listing> => listing(AT_ONCE, paths, cwd, NO_HOMES)
 
-export function* listing(paths: readonly string[], cwd: string, homeOf: HomeOf): Steps<Listing> {
+export async function listing(disk: Disk, paths: readonly string[], cwd: string, homeOf: HomeOf): Promise<Listing> {
   const found: Walk['found'] = new Map()
   const folders = new Set<string>()
   const problems: FileProblem[] = []
   const spent: Walk['spent'] = new Map()
-  for (const path of new Set(paths)) yield* listRoot(path, cwd, { found, folders, problems, spent, homeOf })
+  for (const path of new Set(paths)) await listRoot(path, cwd, { disk, found, folders, problems, spent, homeOf })
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
   return { files, folders: [...folders], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-function* listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): Steps<void> {
+async function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): Promise<void> {
   const absolute = resolve(cwd, path)
   const shown = shownPath(path, cwd)
   try {
-    const stats = yield* statsOf(absolute)
+    const stats = await into.disk.stats(absolute)
     // A pipe such as /dev/fd/63 has no path behind its link.
-    const realRoot = stats.isFile() || stats.isDirectory() ? yield* realPathOf(absolute) : absolute
+    const realRoot = stats.isFile() || stats.isDirectory() ? await into.disk.realPath(absolute) : absolute
     const walk = { ...into, root: path, realRoot, seen: new Set<string>() }
-    if (stats.isDirectory()) yield* walkFolder(walk, realRoot, shown, 0)
+    if (stats.isDirectory()) await walkFolder(walk, realRoot, shown, 0)
     else addFile(walk, realRoot, shown === '' ? path : shown, stats)
   } catch (error) {
     into.problems.push({ ...fileProblem([path], shown || path, error), home: into.homeOf(absolute) })
@@ -154,12 +155,12 @@ export function shownPath(path: string, cwd: string): string {
 
 const isOutside = (way: string): boolean => way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
 
-function* walkFolder(walk: Walk, real: string, shown: string, depth: number): Steps<undefined> {
+async function walkFolder(walk: Walk, real: string, shown: string, depth: number): Promise<undefined> {
   if (walk.seen.has(real)) return
   walk.seen.add(real)
   walk.folders.add(real)
   if (depth > MAX_DEPTH) return complain(walk, real, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
-  const entries = yield* namesIn(walk, real)
+  const entries = await namesIn(walk, real)
   if (!entries) {
     const what = `and the folders before it have more than the ${spentAt(walk, real).most.names} names that are looked at`
     return complain(walk, real, shown, 'TOO_LARGE', what)
@@ -169,7 +170,7 @@ function* walkFolder(walk: Walk, real: string, shown: string, depth: number): St
     if (entry.name.startsWith('.') || (entry.isFile() && !isPolicyName(entry.name))) continue
     const path = join(shown, entry.name)
     try {
-      yield* visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
+      await visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
     } catch (error) {
       if (isPolicyName(entry.name) || !entry.isSymbolicLink())
         walk.problems.push({ ...fileProblem([walk.root], path, error), home: walk.homeOf(join(real, entry.name)) })
@@ -178,18 +179,23 @@ function* walkFolder(walk: Walk, real: string, shown: string, depth: number): St
 }
 
 /** The entries of a folder, by name; undefined when there are too many. */
-function* namesIn(walk: Walk, folder: string): Steps<readonly Dirent[] | undefined> {
+async function namesIn(walk: Walk, folder: string): Promise<readonly Dirent[] | undefined> {
   const { spent, most } = spentAt(walk, folder)
-  const entries = yield* entriesOf(folder, most.names - spent.names + 1)
+  const entries = await walk.disk.entries(folder, most.names - spent.names + 1)
   spent.names += entries.length
   return spent.names > most.names ? undefined : entries.sort((a, b) => compareText(a.name, b.name))
 }
 
 const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
 
-function* visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: { depth: number; isLink: boolean }): Steps<undefined> {
-  const real = isLink ? yield* realPathOf(path) : path
-  const stats = yield* statsOf(real)
+async function visitEntry(
+  walk: Walk,
+  path: string,
+  shown: string,
+  { depth, isLink }: { depth: number; isLink: boolean },
+): Promise<undefined> {
+  const real = isLink ? await walk.disk.realPath(path) : path
+  const stats = await walk.disk.stats(real)
   if (!stats.isDirectory() && !isPolicyName(path)) return
   const home = walk.homeOf(path)
   const isOut = isLink && isOutside(relative(walk.realRoot, real))
@@ -197,7 +203,7 @@ function* visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }:
     const what = `is a link that leaves the ${isOut ? 'policy folder' : `folder of envelope ${home}`}: it leads to ${real}`
     return complain(walk, path, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
   }
-  if (stats.isDirectory()) yield* walkFolder(walk, real, shown, depth + 1)
+  if (stats.isDirectory()) await walkFolder(walk, real, shown, depth + 1)
   else addFile(walk, real, shown, stats)
 }
 
@@ -242,11 +248,11 @@ function fileProblem(roots: readonly string[], shown: string, error: unknown): F
 }
 
 /** Reads the policy files of `paths`, all of one state. Never throws. */
-export function* readPolicyFiles(paths: readonly string[], cwd: string, homeOf: HomeOf): Steps<FoundFiles> {
-  let before = yield* listing(paths, cwd, homeOf)
+export async function readPolicyFiles(disk: Disk, paths: readonly string[], cwd: string, homeOf: HomeOf): Promise<FoundFiles> {
+  let before = await listing(disk, paths, cwd, homeOf)
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
-    const read = yield* readListed(before, homeOf)
-    const after = yield* listing(paths, cwd, homeOf)
+    const read = await readListed(disk, before, homeOf)
+    const after = await listing(disk, paths, cwd, homeOf)
     if (after.stamp === before.stamp) return { ...read, stamp: after.stamp }
     before = after
   }
@@ -254,13 +260,13 @@ export function* readPolicyFiles(paths: readonly string[], cwd: string, homeOf: 
   return { files: [], problems: [{ problem: { severity: 'error', code: 'FILE_UNREADABLE', message }, roots: [...paths] }], stamp: '' }
 }
 
-function* readListed(listing: Listing, homeOf: HomeOf): Steps<Omit<FoundFiles, 'stamp'>> {
+async function readListed(disk: Disk, listing: Listing, homeOf: HomeOf): Promise<Omit<FoundFiles, 'stamp'>> {
   const files: FoundFile[] = []
   const problems = [...listing.problems]
   for (const file of listing.files) {
     const home = homeOf(file.real)
     try {
-      const bytes = yield* bytesOf(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)
+      const bytes = await disk.bytes(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)
       files.push({ ...file, bytes, home })
     } catch (error) {
       problems.push({ ...fileProblem(file.roots, file.shown, error), home })

@@ -2,8 +2,8 @@
 // runs nothing that a repository's configuration names and fetches nothing. Without git the commit alone is known.
 import { createHash } from 'node:crypto'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { AT_ONCE, type Disk, ifFound } from './disk.ts'
 import type { FoundFile } from './files.ts'
-import { atOnce, bytesOf, ifFound, linkTextOf, outputOf, realPathOf, type Steps, statsOf } from './steps.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_LINKS = 5
@@ -20,24 +20,24 @@ interface Checkout {
 }
 
 /** The full commit id of the worktree around a real folder, or '' outside one. */
-export const commitOf = (folder: string): string => atOnce(checkoutOf(folder))?.commit ?? ''
+export const commitOf = async (folder: string): Promise<string> => (await checkoutOf(AT_ONCE, folder))?.commit ?? ''
 
 /** The worktree around a real folder. */
-function* checkoutOf(folder: string): Steps<Checkout | undefined> {
+async function checkoutOf(disk: Disk, folder: string): Promise<Checkout | undefined> {
   for (let at = folder; ; at = dirname(at)) {
-    const checkout = yield* checkoutIn(at)
+    const checkout = await checkoutIn(disk, at)
     if (checkout || dirname(at) === at) return checkout
   }
 }
 
 /** Undefined when this folder is not the top of a worktree. */
-function* checkoutIn(worktree: string): Steps<Checkout | undefined> {
+async function checkoutIn(disk: Disk, worktree: string): Promise<Checkout | undefined> {
   const dotGit = join(worktree, '.git')
-  const stats = yield* ifFound(statsOf(dotGit))
+  const stats = await ifFound(disk.stats(dotGit))
   if (!stats?.isDirectory() && !stats?.isFile()) return undefined
-  const gitDir = stats.isDirectory() ? dotGit : yield* linkedDir(worktree, dotGit)
-  const commit = gitDir && (yield* head(gitDir))
-  if (commit) return { worktree, commit, gitDir: yield* commonDirOf(gitDir) }
+  const gitDir = stats.isDirectory() ? dotGit : await linkedDir(disk, worktree, dotGit)
+  const commit = gitDir && (await head(disk, gitDir))
+  if (commit) return { worktree, commit, gitDir: await commonDirOf(disk, gitDir) }
   // git-sync names its worktrees by their commit, and the repository may not be mounted here.
   return { worktree, commit: COMMIT.test(basename(worktree)) ? basename(worktree) : '' }
 }
@@ -45,22 +45,32 @@ function* checkoutIn(worktree: string): Steps<Checkout | undefined> {
 type ReadFile = Pick<FoundFile, 'real' | 'bytes'>
 
 /** The commits of the worktrees of the folders, or of the paths where there is none, then `+dirty` when a file was edited since. */
-export function* revisionOf(folders: readonly string[], files: readonly ReadFile[], paths: readonly string[]): Steps<string> {
+export async function revisionOf(
+  disk: Disk,
+  folders: readonly string[],
+  files: readonly ReadFile[],
+  paths: readonly string[],
+): Promise<string> {
   const checkouts = new Map<string, Checkout>()
   for (const folder of new Set(folders.length > 0 ? folders : paths)) {
-    const checkout = yield* checkoutOf(folder)
+    const checkout = await checkoutOf(disk, folder)
     if (checkout && checkout.commit !== '') checkouts.set(checkout.worktree, checkout)
   }
   const commits = new Set([...checkouts.values()].map(({ commit }) => commit))
   let isDirty = false
-  for (const checkout of checkouts.values()) isDirty ||= yield* isEdited(checkout, files, paths)
+  for (const checkout of checkouts.values()) isDirty ||= await isEdited(disk, checkout, files, paths)
   return [...[...commits].sort(), ...(isDirty ? ['dirty'] : [])].join('+')
 }
 
 /** Whether policy files differ from the commit: edited, new, or removed from `roots`, staged or not. False when the commit cannot be read. */
-function* isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): Steps<boolean> {
+async function isEdited(
+  disk: Disk,
+  { worktree, commit, gitDir }: Checkout,
+  files: readonly ReadFile[],
+  roots: readonly string[],
+): Promise<boolean> {
   if (gitDir === undefined) return false
-  const real = yield* realPath(worktree)
+  const real = await realPath(disk, worktree)
   const here = new Map<string, Buffer>()
   for (const file of files) {
     const path = pathIn(real, file.real)
@@ -68,11 +78,11 @@ function* isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadF
   }
   const within: string[] = []
   for (const root of roots) {
-    const path = pathIn(real, yield* realPath(root))
+    const path = pathIn(real, await realPath(disk, root))
     if (path !== undefined) within.push(path)
   }
   const linked = [...here.keys()].filter((path) => !within.some((root) => isBelow(path, root)))
-  const listed = yield* ifFound(committedFiles(gitDir, commit, [...within, ...linked]))
+  const listed = await ifFound(committedFiles(disk, gitDir, commit, [...within, ...linked]))
   if (!listed) return false
   const algorithm = commit.length === 64 ? 'sha256' : 'sha1'
   for (const [path, bytes] of here) if (!blobIds(bytes, algorithm).includes(listed.get(path)?.id ?? '')) return true
@@ -80,13 +90,13 @@ function* isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadF
     if (!POLICY_PATH.test(path)) continue
     // A link is compared by its own text, because its target was read as a file.
     if (!isLink && !here.has(path)) return true
-    if (isLink && !blobIds(Buffer.from((yield* ifFound(linkTextOf(join(real, path)))) ?? ''), algorithm).includes(id)) return true
+    if (isLink && !blobIds(Buffer.from((await ifFound(disk.linkText(join(real, path)))) ?? ''), algorithm).includes(id)) return true
   }
   return false
 }
 
-function* realPath(path: string): Steps<string> {
-  return (yield* ifFound(realPathOf(path))) ?? path
+async function realPath(disk: Disk, path: string): Promise<string> {
+  return (await ifFound(disk.realPath(path))) ?? path
 }
 
 /** A path as git writes it; undefined outside the worktree. */
@@ -101,14 +111,13 @@ const isBelow = (path: string, root: string): boolean => root === '' || path ===
 const POLICY_PATH = /^(?!(.*\/)?\.).*\.ya?ml$/i
 
 /** The files of a commit at some paths. Throws where git is missing, or has not got the commit. */
-function* committedFiles(gitDir: string, commit: string, paths: readonly string[]) {
+async function committedFiles(disk: Disk, gitDir: string, commit: string, paths: readonly string[]) {
   const given = paths.includes('') ? [] : paths
-  const output = yield* outputOf(gitDir, 'git', [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-z', '--full-tree', commit, '--', ...given], GIT)
+  const output = await disk.git(gitDir, 'ls-tree', '-r', '-z', '--full-tree', commit, '--', ...given)
   return new Map([...output.matchAll(ENTRY)].map(([, mode, id = '', path = '']) => [path, { isLink: mode === '120000', id }]))
 }
 
 const ENTRY = /(\d+) blob ([0-9a-f]+)\t([^\0]*)\0/g
-const GIT = { GIT_NO_LAZY_FETCH: '1', GIT_LITERAL_PATHSPECS: '1' }
 
 /** The ids that git may give a content: a checkout on Windows may have changed its line ends. */
 const blobIds = (content: Buffer, algorithm: 'sha1' | 'sha256'): readonly string[] =>
@@ -117,34 +126,37 @@ const blobIds = (content: Buffer, algorithm: 'sha1' | 'sha256'): readonly string
   )
 
 /** `.git` of a linked worktree is a file that names the folder. */
-function* linkedDir(worktree: string, dotGit: string): Steps<string | undefined> {
-  const path = /^gitdir: (.+)$/m.exec(yield* textOf(dotGit))?.[1]
+async function linkedDir(disk: Disk, worktree: string, dotGit: string): Promise<string | undefined> {
+  const path = /^gitdir: (.+)$/m.exec(await textOf(disk, dotGit))?.[1]
   return path === undefined ? undefined : resolve(worktree, path.trim())
 }
 
-function* commonDirOf(gitDir: string): Steps<string> {
-  const common = (yield* textOf(join(gitDir, 'commondir'))).trim()
+async function commonDirOf(disk: Disk, gitDir: string): Promise<string> {
+  const common = (await textOf(disk, join(gitDir, 'commondir'))).trim()
   return common === '' ? gitDir : resolve(gitDir, common)
 }
 
-function* head(gitDir: string): Steps<string | undefined> {
-  const commonDir = yield* commonDirOf(gitDir)
-  let value = (yield* textOf(join(gitDir, 'HEAD'))).trim()
+async function head(disk: Disk, gitDir: string): Promise<string | undefined> {
+  const commonDir = await commonDirOf(disk, gitDir)
+  let value = (await textOf(disk, join(gitDir, 'HEAD'))).trim()
   for (let link = 0; link < MAX_LINKS; link += 1) {
     if (COMMIT.test(value)) return value
     const ref = /^ref: (refs\/[^\0]+)$/.exec(value)?.[1]
     if (ref === undefined || ref.split('/').includes('..')) return undefined
-    value = (yield* textOf(join(gitDir, ref))).trim() || (yield* textOf(join(commonDir, ref))).trim() || (yield* packed(commonDir, ref))
+    value =
+      (await textOf(disk, join(gitDir, ref))).trim() ||
+      (await textOf(disk, join(commonDir, ref))).trim() ||
+      (await packed(disk, commonDir, ref))
   }
   return undefined
 }
 
-function* packed(commonDir: string, ref: string): Steps<string> {
-  const refs = (yield* ifFound(bytesOf(join(commonDir, 'packed-refs'), MAX_REFS_BYTES))) ?? Buffer.alloc(0)
+async function packed(disk: Disk, commonDir: string, ref: string): Promise<string> {
+  const refs = (await ifFound(disk.bytes(join(commonDir, 'packed-refs'), MAX_REFS_BYTES))) ?? Buffer.alloc(0)
   const end = refs.indexOf(` ${ref}\n`)
   return refs.toString('latin1', refs.lastIndexOf('\n', end) + 1, Math.max(0, end))
 }
 
-function* textOf(path: string): Steps<string> {
-  return (yield* ifFound(bytesOf(path, MAX_TEXT_BYTES)))?.toString('utf8') ?? ''
+async function textOf(disk: Disk, path: string): Promise<string> {
+  return (await ifFound(disk.bytes(path, MAX_TEXT_BYTES)))?.toString('utf8') ?? ''
 }

@@ -9,39 +9,37 @@ import type { Clock } from '../../ports.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
 import type { Outcome } from './aside.ts'
 import { homesOf } from './delegated.ts'
+import { AT_ONCE, type Disk, lookedAt } from './disk.ts'
 import { type FoundFile, type FoundFiles, readPolicyFiles, STALLED, shownPath } from './files.ts'
 import { revisionOf } from './git.ts'
 import { type Judged, judgePolicies } from './judge.ts'
 import type { LoadedPolicies, LoadOptions } from './loaded.ts'
-import { atOnce, lookedAt, type Steps } from './steps.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8
 
-/** Reads, parses, attributes and joins the policy files of `paths`, synchronously. Never throws for bad input. */
-export const loadPolicies = (paths: readonly string[], options: LoadOptions = {}): LoadedPolicies => atOnce(loading(paths, options))
-
-function* loading(paths: readonly string[], options: LoadOptions): Steps<LoadedPolicies> {
-  const found = yield* readingOf(paths, options)
+/** Reads, parses, attributes and joins the policy files of `paths` on this thread. Never rejects for bad input. */
+export async function loadPolicies(paths: readonly string[], options: LoadOptions = {}): Promise<LoadedPolicies> {
+  const found = await readingOf(AT_ONCE, paths, options)
   const files = found.files.map((file) => {
     const text = options.replaced?.get(file.real)
     return text === undefined ? file : { ...file, bytes: Buffer.from(text) }
   })
-  return yield* withRevisions(judgePolicies(paths, { ...found, files }, options), files)
+  return withRevisions(AT_ONCE, judgePolicies(paths, { ...found, files }, options), files)
 }
 
 /** Reads the files of platform and of all envelopes. */
-function* readingOf(paths: readonly string[], { cwd = process.cwd(), workspaces = [] }: LoadOptions): Steps<FoundFiles> {
+async function readingOf(disk: Disk, paths: readonly string[], { cwd = process.cwd(), workspaces = [] }: LoadOptions): Promise<FoundFiles> {
   const envelopes = workspaces.flatMap((one) => (typeof one === 'string' ? [] : (one.envelopes ?? [])))
-  return yield* readPolicyFiles(paths, cwd, yield* homesOf(envelopes, cwd))
+  return readPolicyFiles(disk, paths, cwd, await homesOf(disk, envelopes, cwd))
 }
 
 /** Adds the commits of git, as far as they can be read. */
-function* withRevisions(judged: Judged, files: readonly FoundFile[]): Steps<LoadedPolicies> {
+async function withRevisions(disk: Disk, judged: Judged, files: readonly FoundFile[]): Promise<LoadedPolicies> {
   const sets = new Map<string, PolicyRevision>()
   for (const [name, { from, ...set }] of judged.sets) {
     const theirs = files.filter(({ real }) => from.files.has(real))
-    sets.set(name, { ...set, revision: yield* revisionOf(from.folders, theirs, from.paths) })
+    sets.set(name, { ...set, revision: await revisionOf(disk, from.folders, theirs, from.paths) })
   }
   return { ...judged, sets }
 }
@@ -50,8 +48,9 @@ function* withRevisions(judged: Judged, files: readonly FoundFile[]): Steps<Load
 export async function loadPoliciesAside(paths: readonly string[], given: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
   const options = { ...given, cwd: given.cwd ?? process.cwd() }
   try {
-    const found = await lookedAt(paths, clock, readingOf(paths, options))
-    return await lookedAt(paths, clock, withRevisions(await judgeAside(paths, found, options, clock), found.files))
+    const found = await lookedAt(paths, clock, (disk) => readingOf(disk, paths, options))
+    const judged = await judgeAside(paths, found, options, clock)
+    return await lookedAt(paths, clock, (disk) => withRevisions(disk, judged, found.files))
   } catch (error) {
     if (!(error instanceof FileError)) throw error
     const file = shownPath(error.path ?? '.', options.cwd)

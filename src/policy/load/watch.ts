@@ -6,8 +6,8 @@ import { dirname, join, parse, resolve, sep } from 'node:path'
 import { codeIn } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { type EnvelopeSource, homesOf } from './delegated.ts'
+import { type Disk, ifFound, lookedBeside } from './disk.ts'
 import { listing, STALLED } from './files.ts'
-import { ifFound, linkTextOf, lookedBeside, type Steps, statsOf } from './steps.ts'
 
 /** The names in a folder that matter. */
 type Interest = ReadonlySet<string> | 'any'
@@ -19,20 +19,26 @@ interface Stamp {
 }
 
 /** Rejects with a `FileError` when a path does not answer. */
-const stampOf = (paths: readonly string[], clock: Clock, where: Where): Promise<Stamp> => lookedBeside(paths, clock, looking(paths, where))
+const stampOf = (paths: readonly string[], clock: Clock, where: Where): Promise<Stamp> =>
+  lookedBeside(paths, clock, (disk) => looking(disk, paths, where))
 
-function* looking(paths: readonly string[], { cwd = process.cwd(), envelopes = [] }: Where): Steps<Stamp> {
-  const { stamp, folders } = yield* listing(paths, cwd, yield* homesOf(envelopes, cwd))
+async function looking(disk: Disk, paths: readonly string[], { cwd = process.cwd(), envelopes = [] }: Where): Promise<Stamp> {
+  const { stamp, folders } = await listing(disk, paths, cwd, await homesOf(disk, envelopes, cwd))
   const wanted = new Map<string, { folder: string; interest: Interest }>()
   for (const path of paths) {
-    for (const { folder, name } of yield* waypoints(resolve(cwd, path))) yield* want(wanted, folder, name)
+    for (const { folder, name } of await waypoints(disk, resolve(cwd, path))) await want(disk, wanted, folder, name)
   }
-  for (const folder of folders) yield* want(wanted, folder, undefined)
+  for (const folder of folders) await want(disk, wanted, folder, undefined)
   return { stamp, wanted }
 }
 
-function* want(wanted: Map<string, { folder: string; interest: Interest }>, folder: string, name: string | undefined): Steps<void> {
-  const stats = yield* ifFound(statsOf(folder))
+async function want(
+  disk: Disk,
+  wanted: Map<string, { folder: string; interest: Interest }>,
+  folder: string,
+  name: string | undefined,
+): Promise<void> {
+  const stats = await ifFound(disk.stats(folder))
   if (!stats) return
   const key = `${stats.dev}:${stats.ino}:${stats.birthtimeNs}:${folder}`
   const known = wanted.get(key)?.interest
@@ -43,7 +49,7 @@ function* want(wanted: Map<string, { folder: string; interest: Interest }>, fold
 const MAX_LINKS = 40
 
 /** The places on the way to a path that may be swapped: each link, the last name, and the first missing one. */
-function* waypoints(path: string): Steps<readonly { readonly folder: string; readonly name: string }[]> {
+async function waypoints(disk: Disk, path: string): Promise<readonly { readonly folder: string; readonly name: string }[]> {
   const { root } = parse(path)
   const found: { folder: string; name: string }[] = []
   let at = root
@@ -53,7 +59,7 @@ function* waypoints(path: string): Steps<readonly { readonly folder: string; rea
     names = rest
     if (name === '') continue
     const next = join(at, name)
-    const target = yield* linkTarget(next)
+    const target = await linkTarget(disk, next)
     if (target !== false || names.length === 0) found.push({ folder: at, name })
     if (target === undefined) return found
     if (target === false) at = next
@@ -68,9 +74,9 @@ function* waypoints(path: string): Steps<readonly { readonly folder: string; rea
 }
 
 /** The target of a link; false when it is no link, undefined when nothing exists. */
-function* linkTarget(path: string): Steps<string | false | undefined> {
+async function linkTarget(disk: Disk, path: string): Promise<string | false | undefined> {
   try {
-    return yield* linkTextOf(path)
+    return await disk.linkText(path)
   } catch (error) {
     return codeIn(error) === 'EINVAL' ? false : undefined
   }

@@ -165,7 +165,7 @@ test('what an envelope refuses because of who is in a group is a condition until
   })
   const at = { file: 'capkeeper.yaml', line: 1, column: 1 }
   const envelope = { name: 'team', workspace: 'acme', groups: ['g'], policies: ['policies/team'], maxCap: 3000, sum: 9000, at }
-  const loaded = loadPolicies(['policies'], {
+  const loaded = await loadPolicies(['policies'], {
     cwd: root,
     now: NOW,
     workspaces: [{ name: 'acme', policies: ['policies'], envelopes: [envelope] }],

@@ -86,7 +86,7 @@ async function comparedCompany() {
   const ledger = await store.workspace('acme', 'https://a.example/api/v1')
   await recordCompany(ledger, COMPANY)
   const { policy } = await recordedPlace('empty')
-  const revision = loadPolicies([policy], { now: COMPANY.untilAt }).sets.get('acme')
+  const revision = (await loadPolicies([policy], { now: COMPANY.untilAt })).sets.get('acme')
   if (revision) ledger.saveFact('policy', revision)
   const how = { workspace: 'acme', now: COMPANY.untilAt, pricePerCredit: 0.04 }
   return compare(await compareStart(ledger, how), how)

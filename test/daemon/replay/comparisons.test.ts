@@ -31,8 +31,12 @@ async function comparedBy(comparisons: ReturnType<typeof createComparisons>, dig
   )
 }
 
-async function fill(ledger: Parameters<typeof recordCompany>[0], at: { readonly policy: string }, company = COMPANY): Promise<void> {
-  const revision = loadPolicies([at.policy], { now: clock.now() }).sets.get('acme')
+async function fill(
+  ledger: Parameters<typeof recordCompany>[0],
+  at: { readonly policy: string },
+  company = COMPANY,
+): Promise<Promise<void>> {
+  const revision = (await loadPolicies([at.policy], { now: clock.now() })).sets.get('acme')
   if (revision) ledger.saveFact('policy', revision)
   ledger.saveOwned([ownedCap(TEAM, 10_000)])
   await recordCompany(ledger, company)

@@ -23,10 +23,10 @@ export interface Tried {
 }
 
 /** A folder in which cases are tried. */
-export function openTrial(): { readonly tryOne: (seed: number) => Tried; readonly close: () => void } {
+export function openTrial(): { readonly tryOne: (seed: number) => Promise<Tried>; readonly close: () => void } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'capkeeper-edit-')))
   const file = join(folder, 'policy.yaml')
-  const plan = (text: string, edit: Edit, document: string | undefined): EditPlan => {
+  const plan = async (text: string, edit: Edit, document: string | undefined): Promise<EditPlan> => {
     writeFileSync(file, text)
     return planEdits({
       paths: [file],
@@ -38,17 +38,17 @@ export function openTrial(): { readonly tryOne: (seed: number) => Tried; readonl
   return { tryOne: (seed) => tryCase(randomOf(seed), plan, folder), close: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-type Plan = (text: string, edit: Edit, document: string | undefined) => EditPlan
+type Plan = (text: string, edit: Edit, document: string | undefined) => Promise<EditPlan>
 
-const setIn = (text: string, folder: string): PolicySet | undefined => {
+const setIn = async (text: string, folder: string): Promise<PolicySet | undefined> => {
   const file = join(folder, 'policy.yaml')
   writeFileSync(file, text)
-  return [...loadPolicies([file], { now: NOW, cwd: folder }).sets.values()][0]?.set
+  return [...(await loadPolicies([file], { now: NOW, cwd: folder })).sets.values()][0]?.set
 }
 
-function tryCase(random: Random, plan: Plan, folder: string): Tried {
+async function tryCase(random: Random, plan: Plan, folder: string): Promise<Tried> {
   const written = writtenPolicy(random)
-  const before = setIn(written.text, folder)
+  const before = await setIn(written.text, folder)
   const edit = randomEdit(random, written)
   const document = written.documents > 1 ? `d${random.int(0, written.documents - 1)}` : undefined
   const tell = (outcome: Tried['outcome'], broken = ''): Tried => ({
@@ -57,31 +57,31 @@ function tryCase(random: Random, plan: Plan, folder: string): Tried {
     broken: broken === '' ? '' : `${broken}\n${JSON.stringify(edit)} in ${document}\n--- before\n${shown(written.text)}`,
   })
   if (!before) {
-    const problems = loadPolicies([join(folder, 'policy.yaml')], { now: NOW, cwd: folder }).problems.map(({ message }) => message)
+    const problems = (await loadPolicies([join(folder, 'policy.yaml')], { now: NOW, cwd: folder })).problems.map(({ message }) => message)
     // A random order may put an alias before its anchor.
     return tell(
       'invalid',
       problems.every((message) => message.includes('has no anchor')) ? '' : `the random file is not valid: ${problems.join('; ')}`,
     )
   }
-  const made = plan(written.text, edit, document)
+  const made = await plan(written.text, edit, document)
   if (made.kind !== 'proven') return tell(made.kind, made.kind === 'refused' ? unexpected(made) : '')
   const [changed] = made.files
   if (!changed) return tell('nothing')
   const { after } = changed
   const more = `\n--- after\n${shown(after)}`
-  const set = setIn(after, folder)
+  const set = await setIn(after, folder)
   if (!set) return tell('made', `the edited file does not load${more}`)
   const broken =
     wrongDifference(edit, before, set) ??
     (edit.kind === 'remove' ? wrongRemoval(edit.target, written, after) : wrongBytes(edit, written.text, after, before))
   if (broken !== undefined) return tell('made', broken + more)
-  const twice = plan(after, edit, document)
+  const twice = await plan(after, edit, document)
   if (twice.kind !== 'proven' || twice.files.length > 0)
     return tell('made', `made twice, it does more: ${JSON.stringify(twice).slice(0, 300)}${more}`)
   const undone = undoing(edit, before)
   if (!undone) return tell('made')
-  const back = plan(after, { kind: 'remove', target: undone }, document)
+  const back = await plan(after, { kind: 'remove', target: undone }, document)
   const text = back.kind === 'proven' ? (back.files[0]?.after ?? after) : undefined
   if (text === written.text) return tell('made')
   return tell(

@@ -19,25 +19,25 @@ const grantTo = (until: string, reason = 'release'): Edit => ({
   ...{ kind: 'grant', scope: { kind: 'team' }, amount: { kind: 'cap', credits: 900 }, until, reason },
 })
 
-function planned(text: string, edit: Edit): ReturnType<typeof planEdits> {
+async function planned(text: string, edit: Edit): Promise<ReturnType<typeof planEdits>> {
   const root = folder({ 'a.yaml': text })
   return planEdits({ paths: [root], options: { now: NOW, cwd: root }, edits: [edit] })
 }
 
 /** The text after an edit. */
-function edited(text: string, edit: Edit): string {
-  const plan = planned(text, edit)
+async function edited(text: string, edit: Edit): Promise<string> {
+  const plan = await planned(text, edit)
   if (plan.kind !== 'proven') throw new Error(JSON.stringify(plan))
   return plan.files[0]?.after ?? 'nothing'
 }
 
-test('an edit keeps the line ends, the mark and the open end of the file', () => {
+test('an edit keeps the line ends, the mark and the open end of the file', async () => {
   const spec = 'users:\n- email: ada@example.com # lead\n  cap: 500\n  reason: migration'
   const text = `\uFEFF${policyText(spec).trimEnd().replaceAll('\n', '\r\n')}`
-  expect(edited(text, cap('bob@example.com', 5))).toBe(`${text}\r\n  - email: bob@example.com\r\n    cap: 5`)
+  expect(await edited(text, cap('bob@example.com', 5))).toBe(`${text}\r\n  - email: bob@example.com\r\n    cap: 5`)
 })
 
-test.each([0, 2, '\t'])('JSON into JSON, indented by %j, and back', (indent) => {
+test.each([0, 2, '\t'])('JSON into JSON, indented by %j, and back', async (indent) => {
   const spec = { team: { cap: 5 }, users: [{ email: 'ada@example.com', cap: 7 }], approvals: [] }
   const json = JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: { name: 'a' }, spec }, null, indent)
   for (const [edit, target] of [
@@ -56,20 +56,20 @@ test.each([0, 2, '\t'])('JSON into JSON, indented by %j, and back', (indent) => 
       { kind: 'approval', id: ID },
     ],
   ] as const) {
-    const text = edited(json, edit)
+    const text = await edited(json, edit)
     expect(JSON.parse(text)).not.toEqual(JSON.parse(json))
-    expect(edited(text, { kind: 'remove', target })).toBe(json)
+    expect(await edited(text, { kind: 'remove', target })).toBe(json)
   }
 })
 
-test('a text that would grow beyond what is read is refused, and a day that does not exist', () => {
+test('a text that would grow beyond what is read is refused, and a day that does not exist', async () => {
   const large = `${policyText('team: {cap: 5}')}#${'x'.repeat(1024 * 1024 - 130)}\n`
-  expect(planned(large, grantTo('2026-12-15', 'r'.repeat(200)))).toMatchObject({ kind: 'refused', problems: [{ code: 'TOO_LARGE' }] })
+  expect(await planned(large, grantTo('2026-12-15', 'r'.repeat(200)))).toMatchObject({ kind: 'refused', problems: [{ code: 'TOO_LARGE' }] })
   const message = '--from or --until: there is no such day: write a date such as 2026-12-15, or an RFC 3339 instant'
   const team = policyText('team: {cap: 5}\ngrants: [{team: true, cap: 5, until: 2026-12-01, reason: r}]')
-  expect(planned(team, grantTo('2026-02-30'))).toEqual({ kind: 'choice', message })
+  expect(await planned(team, grantTo('2026-02-30'))).toEqual({ kind: 'choice', message })
   const extended: Edit = { kind: 'extend', scope: { kind: 'team' }, until: 'cycleEnd' }
-  expect(planned(team, extended)).toEqual({ kind: 'choice', message: message.replace('--from or ', '') })
+  expect(await planned(team, extended)).toEqual({ kind: 'choice', message: message.replace('--from or ', '') })
 })
 
 const OTHER = ['users:', '- {email: bob@example.com, cap: 7}', '- {email: cyd@example.com, cap: 8, reason: r}']
@@ -89,9 +89,9 @@ test.each<readonly [string, string, string]>([
   ['no document', '# nothing\n', MORE],
   ['a warning more', other(...OTHER, 'grants: [{team: true, cap: 9, until: 2026-10-02, reason: r}]'), MORE],
   ['text that does not load', other(...OTHER, '- x'), MORE],
-])('the proof takes or refuses an edit after which the policies declare %s', (_name, text, said) => {
+])('the proof takes or refuses an edit after which the policies declare %s', async (_name, text, said) => {
   const root = folder({ 'a.yaml': policyText('users:\n- {email: ada@example.com, cap: 5}'), 'b.yaml': text })
-  const plan = planEdits({
+  const plan = await planEdits({
     paths: [root],
     options: { now: NOW, cwd: root, replaced: new Map([[join(root, 'b.yaml'), other(...OTHER)]]) },
     edits: [cap('ada@example.com', 6)],
