@@ -135,16 +135,12 @@ function rowsIn(content: Buffer, settings: DirectorySettings) {
 
 const ADDRESS = /^[^\s@:]+@[^\s@:]+$/
 
-/** Where the columns stand that count. */
-interface Header {
-  readonly width: number
-  readonly id: number
-  readonly columns: readonly number[]
-}
+type Header = ReturnType<typeof headerOf>
 
 const cellsText = (count: number): string => (count === 1 ? '1 cell' : `${count} cells`)
 
-function headerOf(names: readonly string[], { id, columns }: DirectorySettings, line: number): Header {
+/** Where the columns stand that count. */
+function headerOf(names: readonly string[], { id, columns }: DirectorySettings, line: number) {
   const empty = names.indexOf('')
   if (empty >= 0)
     throw new DirectoryError(

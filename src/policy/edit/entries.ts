@@ -2,7 +2,6 @@
 // around stays as it is. Also which document an edit goes to.
 import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap } from 'yaml'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
-import type { PlacedGrant } from '../dates.ts'
 import type { PolicyText } from '../load/files.ts'
 import type { PolicyDocument } from '../parse.ts'
 import type { PolicyText as Policy, SpecText } from '../schema/texts.ts'
@@ -305,15 +304,10 @@ export function entryOf(place: Place, scope: Scope): Branch<object> | undefined 
 export const textItem = (place: Place, key: 'protected' | 'approvals', text: string): Branch<string> | undefined =>
   items<string>(field(specOf(place), key)).find((item) => String(good(item)) === text)
 
-/** A grant with its entry. */
-export interface GrantFound {
-  readonly entry: Branch<object>
-  readonly grant: PlacedGrant
-  readonly place: Place
-}
+export type GrantFound = ReturnType<typeof grantsIn>[number]
 
-/** The grants of a scope in a document. */
-export function grantsIn(place: Place, scope: Scope): readonly GrantFound[] {
+/** The grants of a scope in a document, with their entries. */
+export function grantsIn(place: Place, scope: Scope) {
   const entries = items(field(specOf(place), 'grants'))
   return place.document.grants.flatMap((grant, index) => {
     const entry = entries[index]

@@ -1,7 +1,6 @@
 // Replaces files by their edited texts: each is whole at any time, also when the process is killed, and after a failure all are as they were. A
 // file that changed since it was read is left alone. Owner and mode stay; where they cannot, nothing is written.
 import {
-  type BigIntStats,
   closeSync,
   copyFileSync,
   fchmodSync,
@@ -27,12 +26,7 @@ export class ChangedError extends Error {
   override readonly name = 'ChangedError'
 }
 
-interface Replacement extends EditedFile {
-  readonly stats: BigIntStats
-  /** Hidden names beside the file, which no loader reads. */
-  readonly fresh: string
-  readonly old: string
-}
+type Replacement = ReturnType<typeof replacementOf>
 
 /** Writes edited texts. Throws a `ChangedError`, an `InputError` for a file that cannot be replaced as it is, or the system's error. */
 export function writeEdits(files: readonly EditedFile[]): void {
@@ -56,7 +50,8 @@ export function writeEdits(files: readonly EditedFile[]): void {
   }
 }
 
-function replacementOf(file: EditedFile): Replacement {
+/** `fresh` and `old`: hidden names beside the file, which no loader reads. */
+function replacementOf(file: EditedFile) {
   const stats = lstatSync(file.real, { bigint: true })
   const hidden = join(dirname(file.real), `${hiddenPrefix(file)}${process.pid}`)
   if (stats.nlink > 1n) refuse(file, `is one file with ${stats.nlink} names, and the others would keep the old text`)
