@@ -3,7 +3,7 @@
 import { createPaces, type Paces } from '../../api/transport/queue.ts'
 import { formatProblems } from '../../core/escape/text.ts'
 import type { Emit } from '../../core/model/events.ts'
-import { hasErrors, messageOf, type Problem } from '../../core/model/problem.ts'
+import { hasErrors, messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { LEASED_WRITE_MS, partOfRate } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/journal.ts'
@@ -71,7 +71,8 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
   })
   const log = eventLog(logger)
   const live = createLive(cli.clock, randomSalt())
-  const atEnd = [async () => live.close()]
+  const atEnd = new DisposableStack()
+  atEnd.defer(() => live.close())
   const paces = new Map<string, Paces>()
   return {
     ...{ cli, store, logger, metrics, flags, isEmbedded, leases, people },
@@ -113,14 +114,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
       live.onEvent(event)
     },
     ...writableProbe(store, cli),
-    /** Logs problems of policies or configuration, with their places. */
-    complain: (problems: readonly Problem[], message: string): void =>
-      logger.error({ problems: formatProblems(problems).split('\n') }, message),
     atEnd,
-    /** Runs `atEnd`. */
-    async saveAll(): Promise<void> {
-      for (const save of atEnd) await save()
-    },
   }
 }
 
@@ -197,10 +191,7 @@ async function firstOpened(store: LedgerStore, { workspaces }: Config, how: Bind
   return undefined
 }
 
-interface Binding {
-  readonly isEmbedded: boolean
-  readonly rebind?: boolean
-}
+type Binding = Pick<HostOptions, 'isEmbedded'> & { readonly rebind?: boolean }
 
 /** The embedded service has one identity, although its port may differ from start to start. */
 export const bound = (store: LedgerStore, config: WorkspaceConfig, { isEmbedded, rebind }: Binding): Promise<Ledger> =>
@@ -294,6 +285,6 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
 }
 
 /** Logs the problems of policies with their places, also those of envelopes, which stop nobody else. */
-export function tellErrors({ problems }: LoadedPolicies, host: Host): void {
-  if (hasErrors(problems)) host.complain(problems, 'policies have errors')
+export function tellErrors({ problems }: LoadedPolicies, { logger }: Host): void {
+  if (hasErrors(problems)) logger.error({ problems: formatProblems(problems).split('\n') }, 'policies have errors')
 }

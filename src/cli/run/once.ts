@@ -9,15 +9,15 @@ import type { Embedded } from '../sandbox/embedded.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
-import { policyPaths, problemsBeside, readPolicies } from '../shared/problems.ts'
+import { problemsBeside } from '../shared/problems.ts'
 import type { RunFlags } from './command.ts'
 import { createHost, type Host, openWorkspace, tellErrors } from './host.ts'
 import type { Reader } from './run.ts'
 
 /** Runs one cycle and sets the exit code. */
 export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
-  const { loaded, config } = await reader.read()
-  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
+  const config = await reader.read()
+  const policies = await reader.policies(config)
   const problems = problemsBeside(policies)
   if (hasErrors(problems)) throw new InputError(problems)
   await using opened = new AsyncDisposableStack()
@@ -27,7 +27,7 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
   const done = await interruptible(cli, (stop, cut) =>
     Promise.all(config.workspaces.map((one) => cycle(one, policies.sets.get(one.name), host, { stop, cut }))),
   )
-  await host.saveAll()
+  host.atEnd.dispose()
   reportsOf(done)
   cli.finish(exitOfAll(done))
 }

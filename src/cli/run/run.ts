@@ -16,6 +16,7 @@ import { type Comparisons, createComparisons } from '../../daemon/replay/compari
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { filesOf, keepFiles, readAs } from '../../files.ts'
+import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import { stampBefore, type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import type { Clock } from '../../ports.ts'
 import { LEFT_ALONE } from '../../sandbox/sandbox.ts'
@@ -28,23 +29,6 @@ import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
 import { createEnding, type Ending } from './ending.ts'
 import { bound, createHost, forgetOldHistory, type Host, openWorkspace, tellErrors } from './host.ts'
-
-export interface Settings {
-  readonly loaded: LoadedConfig
-  readonly config: Config
-}
-
-/** Reads the configuration, at the start and after changes. */
-export interface Reader {
-  /** Throws an `InputError` with everything that is wrong or missing. */
-  read(): Promise<Settings>
-  /** The files as they were last read, also in vain. */
-  readonly stamps: { config?: string; policies?: string }
-  /** The last known name of the only workspace, for when broken policies hide it. */
-  name: string | undefined
-  /** The address of the pages, which stays until the process ends. */
-  listening?: Config['listen']
-}
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
@@ -63,7 +47,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
   opened.defer(async () => embedded?.close())
-  const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), stamps: {}, name: undefined }
+  const reader = createReader(flags, cli, embedded)
   readAs('daemon')
   opened.defer(() => readAs('command'))
   if (flags.once) return await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
@@ -71,33 +55,58 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   cli.finish(EXIT.done)
 }
 
-async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
-  // With --sandbox, the address and the key of another service in the environment are ignored.
-  const ignored = { CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
-  const input = { env: embedded ? { ...cli.env, ...ignored } : cli.env, flags, listening: reader.listening }
-  const file = configFileOf(input)
-  if (file !== undefined) reader.stamps.config = await stampBefore([file], cli.clock)
-  const loaded = await loadConfigAside(input, cli.clock)
-  if (!loaded.config) throw new InputError(loaded.problems)
-  const keepsLedger = loaded.file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
-  const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
-  const missing = networkProblems(config)
-  if (missing.length > 0) throw new InputError(missing)
-  // Policies name the workspace where the config lists none. Else nothing waits for them, however long they take to read.
-  if (loaded.configured) return { loaded, config }
-  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
-  reader.stamps.policies = policies.stamp
-  if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
-  const workspace = reader.name ?? policies.workspace
-  return { loaded, config: named(config, { workspace }) }
-}
+/** With --sandbox, the address and the key of another service in the environment are ignored. */
+const IGNORED = { CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
 
-/** Without a config file and --ledger the ledger is in memory, because the embedded service forgets its caps as well. */
-const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonly keepsLedger: boolean }, url: string): Config => ({
-  ...config,
-  ledger: how.keepsLedger ? config.ledger : ':memory:',
-  workspaces: config.workspaces.map((one) => onSandbox(one, url, how.isQuick)),
-})
+export type Reader = ReturnType<typeof createReader>
+
+/** Reads the configuration and its policies, at the start and after changes. */
+function createReader(flags: RunFlags, cli: Cli, embedded: Embedded | undefined) {
+  const env = embedded ? { ...cli.env, ...IGNORED } : cli.env
+  const file = configFileOf({ env, flags })
+  const configured = new WeakMap<Config, LoadedConfig['configured'] & object>()
+  // Without a config file and --ledger the ledger is in memory, because the embedded service forgets its caps as well.
+  const keepsLedger = file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
+  const beside = ({ ledger, workspaces, ...config }: Config, url: string): Config => ({
+    ...{ ...config, ledger: keepsLedger ? ledger : ':memory:' },
+    workspaces: workspaces.map((one) => onSandbox(one, url, file === undefined)),
+  })
+  const reader = {
+    /** The config file, if any. */
+    file,
+    /** The files as they were last read, also in vain. */
+    stamps: {} as { config?: string; policies?: string },
+    /** The last known name of the only workspace, for when broken policies hide it. */
+    name: undefined as string | undefined,
+    /** The address of the pages, which stays until the process ends. */
+    listening: undefined as Config['listen'] | undefined,
+    /** All workspaces of the file that a configuration was read from. */
+    configured,
+    /** Throws an `InputError` with everything that is wrong or missing. */
+    async read(): Promise<Config> {
+      if (file !== undefined) reader.stamps.config = await stampBefore([file], cli.clock)
+      const loaded = await loadConfigAside({ env, flags, listening: reader.listening }, cli.clock)
+      if (!loaded.config) throw new InputError(loaded.problems)
+      const config = embedded ? beside(loaded.config, embedded.url) : loaded.config
+      const missing = networkProblems(config)
+      if (missing.length > 0) throw new InputError(missing)
+      if (loaded.configured) {
+        configured.set(config, loaded.configured)
+        return config
+      }
+      // Policies name the workspace where the config lists none. Else nothing waits for them, however long they take to read.
+      const policies = await reader.policies(config)
+      if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
+      return named(config, { workspace: reader.name ?? policies.workspace })
+    },
+    async policies(config: Config): Promise<LoadedPolicies> {
+      const policies = await readPolicies(policyPaths(config), { configured: configured.get(config) }, flags, cli)
+      reader.stamps.policies = policies.stamp
+      return policies
+    },
+  }
+  return reader
+}
 
 interface Running {
   daemon?: Daemon
@@ -108,18 +117,18 @@ interface Running {
 /** Serves until an interrupt. */
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   using ending = createEnding(cli)
-  let settings = await reader.read()
+  let config = await reader.read()
   const running: Running = {}
   const complaints: { log?: (message: string) => void } = {}
   const store = await awaitLedger({
     cli,
     flags,
     stop: ending.stop,
-    open: () => openForDaemon(cli, settings.config, (message) => complaints.log?.(message)),
-    config: settings.config,
+    open: () => openForDaemon(cli, config, (message) => complaints.log?.(message)),
+    config,
     isEmbedded: embedded !== undefined,
     async listen(host, why) {
-      const waiting = await listen(settings.config, { why }, host, false)
+      const waiting = await listen(config, { why }, host, false)
       announce(waiting, host, embedded)
       return waiting
     },
@@ -128,37 +137,31 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   await using opened = new AsyncDisposableStack()
   opened.defer(() => store.close())
   let following: ReturnType<typeof followFiles> | undefined
-  // What was read counts when it comes into force.
-  const read = new WeakMap<Config, Settings>()
-  if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
-  const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
+  if (reader.name === undefined) config = await withKnownName(config, reader, store)
+  const host = await createHost({ cli, flags, config, store, leases: store.held, isEmbedded: embedded !== undefined })
   complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
+  opened.use(host.atEnd)
   // Listen first, so that an address in use is an error before any write.
-  const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
-  const server = await listen(settings.config, running, host, isQuick)
+  const isQuick = embedded !== undefined && flags.listen === undefined && reader.file === undefined
+  const server = await listen(config, running, host, isQuick)
   opened.defer(() => server.close())
-  reader.listening = settings.config.listen
+  reader.listening = config.listen
   if (ending.stop.aborted) return
   const daemon = await startDaemon({
     clock: cli.clock,
-    config: settings.config,
+    config,
     leases: store.held,
     open: (one) => openWorkspace(one, host),
-    async loadPolicies(config) {
-      const policies = await readPolicies(policyPaths(config), settings.loaded, flags, cli)
+    async loadPolicies(one) {
+      const policies = await reader.policies(one)
       tellErrors(policies, host)
-      reader.stamps.policies = policies.stamp
       return policies
     },
-    async reloadConfig() {
-      const next = await reader.read()
-      read.set(next.config, next)
-      return next.config
-    },
+    reloadConfig: reader.read,
     onTransition: (transition) => logTransition(host.logger, transition),
-    onConfig(config) {
-      settings = read.get(config) ?? settings
-      host.use(config)
+    onConfig(next) {
+      config = next
+      host.use(next)
       void following?.then(({ follow }) => follow())
     },
     registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
@@ -174,42 +177,39 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   opened.defer(() => aging.abort())
   void forgetOldHistory(host, aging.signal)
   announce(server, host, embedded)
-  following = followFiles(daemon, cli, reader, () => settings)
+  following = followFiles(daemon, cli, reader, () => config)
   ending.onReload(() => void daemon.configChanged().then(() => daemon.hurry()))
   void readRefusedAgain(daemon, cli.clock, aging.signal)
   await untilStopped(daemon, host, embedded, ending)
   // Files that take long to look at do not keep the process.
   void following.then(({ close }) => close())
   await server.close()
-  await host.saveAll()
   host.logger.info({}, 'stopped')
 }
 
 /** When broken policies hide the workspace's name at the start, the name comes from the ledger. */
-async function withKnownName(settings: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
+async function withKnownName(config: Config, reader: Reader, store: LedgerStore): Promise<Config> {
   const [only, ...others] = (await store.workspaces()).filter((one) => one.current)
-  if (settings.loaded.file !== undefined || !only || others.length > 0) return settings
+  if (reader.file !== undefined || !only || others.length > 0) return config
   reader.name = only.workspace
   return reader.read()
 }
 
-const envelopesIn = ({ configured = [] }: LoadedConfig) => configured.flatMap(({ envelopes = [] }) => envelopes)
-
 /** Watches the config file, and the policies of the configuration in force. */
-async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, settings: () => Settings) {
+async function followFiles(daemon: Daemon, cli: Cli, { file, stamps, configured }: Reader, config: () => Config) {
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
-  const policiesChanged = (): void | Promise<void> =>
-    settings().loaded.file === undefined ? daemon.configChanged() : daemon.policiesChanged()
-  const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
-    watchPaths(paths, cli.clock, policiesChanged, { since: () => stamps.policies, envelopes: envelopesIn(settings().loaded) })
-  let paths = policyPaths(settings().config)
-  const { file } = settings().loaded
+  const policiesChanged = (): void | Promise<void> => (file === undefined ? daemon.configChanged() : daemon.policiesChanged())
+  const watchPolicies = (paths: readonly string[]): Promise<Watcher> => {
+    const envelopes = configured.get(config())?.flatMap((one) => one.envelopes ?? [])
+    return watchPaths(paths, cli.clock, policiesChanged, { since: () => stamps.policies, envelopes })
+  }
+  let paths = policyPaths(config())
   const configWatch = file === undefined ? undefined : watchPaths([file], cli.clock, daemon.configChanged, { since: () => stamps.config })
   let policies = await watchPolicies(paths)
-  const config = await configWatch
+  const configWatcher = await configWatch
   let [closed, turn] = [false, Promise.resolve()]
   async function watchOthers(): Promise<void> {
-    const next = policyPaths(settings().config)
+    const next = policyPaths(config())
     if (closed || next.join('\n') === paths.join('\n')) return
     paths = next
     const watcher = await watchPolicies(paths)
@@ -225,7 +225,7 @@ async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, setting
     close() {
       closed = true
       policies.close()
-      config?.close()
+      configWatcher?.close()
     },
   }
 }
@@ -280,7 +280,7 @@ function comparisonsOf(config: Config, host: Host): Comparisons {
     prices: () => host.config(),
     onMade: (name) => host.live.changed(name),
   })
-  host.atEnd.push(async () => comparisons.close())
+  host.atEnd.defer(comparisons.close)
   return comparisons
 }
 

@@ -23,7 +23,7 @@ export const policyPaths = (config: Pick<Config, 'workspaces'> | undefined): rea
 /** Loads the policies at these paths. `workspace` is what `--workspace` says; `asWritten`: see `LoadOptions`. */
 export const readPolicies = (
   paths: readonly string[],
-  { configured }: LoadedConfig,
+  { configured }: Pick<LoadedConfig, 'configured'>,
   { workspace, asWritten = false }: { readonly workspace?: string; readonly asWritten?: boolean },
   { clock }: Pick<Cli, 'clock'>,
 ): Promise<LoadedPolicies> =>
