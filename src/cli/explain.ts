@@ -239,8 +239,8 @@ async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli
   const history = await ledger.history({ scope, limit: 1 })
   const explained = ({ state, planned: { plan } }: Preview) => {
     const { usage, readings, measured } = state
-    const inputs = { ...desiredInputs(state, reader), readings, history, holds: plan.holds, plan, balance: usage?.balance, measured }
-    return explain(inputs, scope)
+    const asked = desiredInputs(state, reader)
+    return explain({ asked, readings, history, holds: plan.holds, plan, balance: usage?.balance, measured }, scope)
   }
   const near = await reader.preview((state, { pools }) => nearTo(scope, pools, policy, state.pools))
   const { change, inherits } = explained(near)

@@ -4,6 +4,7 @@ import type { CapReading, Observed } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type ExplainInputs, type Explanation, explain } from '../../src/core/plan/explain.ts'
+import type { DesiredInputs } from '../../src/core/resolve/chain.ts'
 import { DAY, desiredInputs, NOW, type PolicySketch, scope } from './declare.ts'
 
 /** Readings by scope name. */
@@ -16,8 +17,9 @@ export const observed = (caps: Readonly<Record<string, Observed | number>>): Rea
   )
 
 /** Explains a scope by name, with no readings, history or holds unless given. */
-export function explained(name: string, policy: PolicySketch, more: Partial<ExplainInputs> = {}): Explanation {
-  return explain({ ...desiredInputs(policy, more), readings: new Map(), history: [], holds: [], ...more }, scope(name))
+export function explained(name: string, policy: PolicySketch, more: Partial<DesiredInputs & ExplainInputs> = {}): Explanation {
+  const asked = { ...desiredInputs(policy, more), ...more }
+  return explain({ asked, readings: new Map(), history: [], holds: more.plan?.holds ?? [], ...more }, scope(name))
 }
 
 /** A window around now, with an end that is easy to recognise. */

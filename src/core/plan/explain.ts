@@ -1,7 +1,7 @@
 // Why a scope has its cap: every declaration that applies with its place, which one won and why each other lost, the readings, use, the last
 // write, and what holds or defers the next. It only collects the decisions of other files; the CLI renders them.
 
-import { type Effective, effectiveCap, isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import { type Effective, effectiveCap, isApproved } from '../interpret/effective.ts'
 import type { HistoryEntry, Hold, Plan } from '../model/change.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Balance, CapReading } from '../model/observed.ts'
@@ -9,16 +9,18 @@ import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import type { PoolPeople } from '../pools/deal.ts'
 import { dealLines, poolFigures } from '../pools/figures.ts'
-import type { Candidate, Origin } from '../resolve/candidate.ts'
-import { type Declarations, type DesiredInputs, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
-import { type DesiredCap, declaredIn, type Resolution, resolveDesired } from '../resolve/desired.ts'
+import type { Origin } from '../resolve/candidate.ts'
+import { type Declarations, type DesiredInputs, grantCandidate, personChain, previewGrant, sharedCandidates } from '../resolve/chain.ts'
+import { type DesiredCap, declaredIn, resolveDesired } from '../resolve/desired.ts'
 import { type GrantStatus, isInForce } from '../resolve/grants.ts'
 import { ruleCandidate } from '../resolve/matches.ts'
 import { addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 import { isUsedUp } from '../use/burn.ts'
 import { firstStop } from '../use/first-stop.ts'
 
-export type ExplainInputs = DesiredInputs & {
+export interface ExplainInputs {
+  /** What policy asks follows from it. */
+  readonly asked: DesiredInputs
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   /** Newest first. */
   readonly history: readonly HistoryEntry[]
@@ -26,8 +28,6 @@ export type ExplainInputs = DesiredInputs & {
   readonly plan?: Plan
   /** Has the credits that a seat includes; without it use is an upper bound. */
   readonly balance?: Balance
-  /** The resolution of these inputs, where it is known already: it is expensive with many people. */
-  readonly known?: { readonly inputs: DesiredInputs; readonly resolution: Resolution }
   readonly measured?: MeasuredAddOn
 }
 
@@ -47,9 +47,10 @@ export type Explanation = ReturnType<typeof explain>
 /** Explains one scope (docs/commands.md, explain). */
 export function explain(inputs: ExplainInputs, scope: Scope) {
   const here = isAt(scope)
-  const resolution = inputs.known?.resolution ?? resolveDesired(inputs)
+  const { asked } = inputs
+  const resolution = resolveDesired(asked)
   const desired = resolution.desired.find(here)
-  const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
+  const groups = asked.set.groups.filter((group) => scope.kind === 'user' && isMember(asked, group.scope.id, scope.email))
   const ancestors: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
   const declared = chainOf(inputs, scope, ancestors, desired)
   const won = declared.chain.find(({ wins }) => wins)
@@ -59,14 +60,14 @@ export function explain(inputs: ExplainInputs, scope: Scope) {
     /** Declared groups of a user. */
     groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
     /** The scope that was most likely meant, where neither the roster nor a policy knows this one. */
-    nearest: nearestOf(inputs, scope),
+    nearest: nearestOf(asked, scope),
     ...declared,
     desired,
     /** This scope and its ancestors, with their readings. */
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && {
       ...personOf(inputs, scope.email, ancestors, resolution.pools),
-      pool: dealOf(inputs, resolution.pools, scope.email),
+      pool: dealOf(asked, resolution.pools, scope.email),
     }),
     lastWrite: inputs.history.find(here),
     ...changeAt(inputs, scope),
@@ -74,7 +75,7 @@ export function explain(inputs: ExplainInputs, scope: Scope) {
     rejected: resolution.rejected.find(here),
     skipped: resolution.skipped.find(here),
     problems: inputs.plan?.problems.filter(here) ?? [],
-    owned: inputs.owned.get(scopeKey(scope)),
+    owned: asked.owned.get(scopeKey(scope)),
   }
 }
 
@@ -86,7 +87,7 @@ const isAt =
 /** The change that the present plan makes there, and the hold of it. */
 const changeAt = ({ plan, holds }: ExplainInputs, scope: Scope) => ({
   change: plan?.changes.find(isAt(scope)),
-  hold: [...holds, ...(plan?.holds ?? [])].find((one) => one.changes.some(isAt(scope))),
+  hold: holds.find((one) => one.changes.some(isAt(scope))),
 })
 
 /** The change at the group or team whose declaration wins. */
@@ -96,7 +97,7 @@ function inheritedChange(inputs: ExplainInputs, scope: Scope) {
 }
 
 /** Nothing while there is no roster: then every address may be right. */
-function nearestOf({ set, roster, nearest }: ExplainInputs, scope: Scope): ScopeKey | undefined {
+function nearestOf({ set, roster, nearest }: DesiredInputs, scope: Scope): ScopeKey | undefined {
   const key = scopeKey(scope)
   const declared = [...set.rules, ...set.grants, ...set.groups, ...set.protectedPeople].map((one) => one.scope)
   const listed = scope.kind === 'user' ? roster?.people.map(({ email }): Scope => ({ kind: 'user', email })) : []
@@ -109,25 +110,25 @@ function nearestOf({ set, roster, nearest }: ExplainInputs, scope: Scope): Scope
 }
 
 /** The person's pool, with its deal in words. */
-function dealOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string) {
-  const one = poolOf(inputs, declared, email)
-  if (!one) return doubtOf(inputs, declared, email)
+function dealOf(asked: DesiredInputs, declared: readonly PoolPeople[], email: string) {
+  const one = poolOf(asked, declared, email)
+  if (!one) return doubtOf(asked, declared, email)
   const { name } = one.pool
   const lines = one.state ? dealLines(name, one.pool, one.state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`]
   return { name, lines }
 }
 
 /** Of whom it is not known whether they are a member. */
-function doubtOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string) {
+function doubtOf(asked: DesiredInputs, declared: readonly PoolPeople[], email: string) {
   const pool = declared.find(({ unknown }) => unknown?.emails.includes(email))?.pool
   if (pool?.members.kind !== 'when') return undefined
   const { name, members } = pool
-  const why = declaredIn(inputs.known?.inputs ?? inputs).rules.whyOf(members, email)
+  const why = declaredIn(asked).rules.whyOf(members, email)
   return { name, lines: [`pool ${name}: whether its condition holds is not known (${why}), so the person stays out of it`] }
 }
 
-const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>
-  !inputs.unknownGroups.includes(id) && inputs.groups.some((group) => group.id === id && group.emails.includes(email))
+const isMember = ({ unknownGroups, groups }: DesiredInputs, id: string, email: string): boolean =>
+  !unknownGroups.includes(id) && groups.some((group) => group.id === id && group.emails.includes(email))
 
 function observedAt({ readings }: ExplainInputs, scope: Scope) {
   const known = readings.get(scopeKey(scope))
@@ -136,7 +137,8 @@ function observedAt({ readings }: ExplainInputs, scope: Scope) {
 }
 
 function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[], pools: readonly PoolPeople[]) {
-  const { roster, balance, measured, readings, now, cycle } = inputs
+  const { asked, balance, measured, readings } = inputs
+  const { roster, now, cycle } = asked
   const row = roster?.people.find((one) => one.email === email)
   const use = row && addOnFigures({ now, cycle, measured, balance }).of(email, row.used)
   const groups = ancestors.filter((one) => one.kind === 'group').map(scopeKey)
@@ -159,53 +161,49 @@ function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scop
       ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
       headRoom: typeof cap === 'number' ? wholeCents(cap - use.credits) : undefined,
     },
-    stopsFirst: use && stopOf(inputs, poolOf(inputs, pools, email), own),
+    stopsFirst: use && stopOf(inputs, poolOf(asked, pools, email), own),
   }
 }
 
 /** `without`: that day needs the use and the caps of everybody, which are not read here. */
-function stopOf({ now, cycle, balance }: ExplainInputs, dealt: ReturnType<typeof poolOf>, own: Parameters<typeof firstStop>[0]['own']) {
+function stopOf({ asked, balance }: ExplainInputs, dealt: ReturnType<typeof poolOf>, own: Parameters<typeof firstStop>[0]['own']) {
+  const { now, cycle } = asked
   const over = balance && isUsedUp(balance) ? { exhaustedAt: balance.readAt } : undefined
   const pool = dealt?.state && poolFigures(dealt.pool, dealt.state)
   return { ...firstStop({ now, cycle, own, pool, balance: over }), without: over ? undefined : ('balance' as const) }
 }
 
-function poolOf({ pools = {} }: ExplainInputs, declared: readonly PoolPeople[], email: string) {
+function poolOf({ pools = {} }: DesiredInputs, declared: readonly PoolPeople[], email: string) {
   const pool = declared.find(({ members }) => members.some((member) => member.email === email))?.pool
   return pool && { pool, state: Object.hasOwn(pools, pool.name) ? pools[pool.name] : undefined }
 }
 
-interface View {
-  readonly candidates: readonly Origin[]
-  /** The rule of which it is not known whether it matches: no later candidate counts. */
-  readonly open?: Candidate
-  readonly winner: Candidate | undefined
-  readonly verdict: GroupVerdict['kind']
-}
+type View = ReturnType<typeof viewOf>
 
-function viewOf(found: Declarations, scope: Scope): View {
-  if (scope.kind === 'user') {
-    const { groups, verdict, candidates, winner } = personChain(found, scope.email)
-    if (verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
-    const why = found.rules.whyOf(verdict.rule, scope.email)
-    return { candidates, winner: undefined, verdict: groups.kind, open: ruleCandidate(verdict.rule, scope, why) }
+/** `open`: the rule of which it is not known whether it matches: no later candidate counts. */
+function viewOf(found: Declarations, scope: Scope) {
+  if (scope.kind !== 'user') {
+    const candidates = sharedCandidates(found, scope)
+    const winner = candidates.find((one) => one.cap !== 'none') ?? candidates.at(-1)
+    return { candidates, open: undefined, winner, verdict: 'agreed' as const }
   }
-  const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
-  const candidates = keys.flatMap((key) => [found.scopes.get(key)?.grant, found.scopes.get(key)?.rule]).filter((one) => one !== undefined)
-  const winner = candidates.find((one) => one.cap !== 'none') ?? candidates.at(-1)
-  return { candidates, verdict: 'agreed', winner }
+  const { groups, verdict, candidates, winner } = personChain(found, scope.email)
+  if (verdict.kind !== 'unknown') return { candidates, open: undefined, winner, verdict: groups.kind }
+  const why = found.rules.whyOf(verdict.rule, scope.email)
+  return { candidates, open: ruleCandidate(verdict.rule, scope, why), winner: undefined, verdict: groups.kind }
 }
 
 function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[], desired: DesiredCap | undefined) {
-  const found = declaredIn(inputs.known?.inputs ?? inputs)
+  const found = declaredIn(inputs.asked)
   const view = viewOf(found, scope)
   const won: Origin | undefined = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
-  const place = won ? view.candidates.indexOf(won) : -1
+  const candidates: readonly Origin[] = view.candidates
+  const place = won ? candidates.indexOf(won) : -1
   const { open } = view
   const chain: ExplainedCandidate[] = [
     ...(open && won?.kind !== 'rule' ? [{ candidate: open, wins: false, why: STAYS }] : []),
     ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'rule' ? STAYS : whyWon(won), state: stateOf(found, won) }] : []),
-    ...view.candidates.flatMap((one, index) => {
+    ...candidates.flatMap((one, index) => {
       if (one === won) return []
       const why = open
         ? `whether rule ${open.rule} matches is not known`
@@ -214,7 +212,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
           : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, state: stateOf(found, one) }]
     }),
-    ...[scope, ...ancestors].flatMap((one) => idleGrants(found, one, inputs.now)),
+    ...[scope, ...ancestors].flatMap((one) => idleGrants(found, one, inputs.asked.now)),
   ]
   return {
     /** The winner first, then the losers in order of precedence, grants that are not in force last. */

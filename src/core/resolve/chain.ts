@@ -238,6 +238,12 @@ export function personChain(found: Declarations, email: string) {
   }
 }
 
+/** Everything that applies to the team or a group, in order of precedence. */
+export function sharedCandidates({ scopes }: Declarations, scope: Scope): readonly Candidate[] {
+  const keys = new Set([scopeKey(scope), TEAM_KEY])
+  return [...keys].flatMap((key) => [scopes.get(key)?.grant, scopes.get(key)?.rule]).filter((one) => one !== undefined)
+}
+
 /** What is declared by name goes before rules, so it does not matter whether one matches where that is not known. */
 const verdictBeside = (own: Candidate | undefined, verdict: RuleVerdict): RuleVerdict =>
   own && verdict.kind === 'unknown' ? { kind: 'none' } : verdict

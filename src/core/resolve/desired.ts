@@ -1,7 +1,6 @@
 // What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It does no input
 // or output, never guesses a missing base, and never desires a cap for a person who is not approved (docs/policies.md).
 
-import { TEAM_KEY } from '../interpret/effective.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import { onceFor } from '../model/once.ts'
 import {
@@ -20,7 +19,15 @@ import type { KeptCap } from '../pools/deal.ts'
 import { amountOf } from '../pools/observe.ts'
 import { attributeChanges } from './attributes.ts'
 import type { Candidate, Origin, RejectedScope } from './candidate.ts'
-import { type DesiredInputs, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
+import {
+  type DesiredInputs,
+  declarations,
+  listWithPlaces,
+  type PersonChain,
+  personChain,
+  sharedCandidates,
+  verdictOfGroups,
+} from './chain.ts'
 import { poolCondition } from './conditions.ts'
 import { ruleCandidate, SEEN_ONCE } from './matches.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
@@ -50,7 +57,7 @@ export type Resolution = Readonly<ReturnType<typeof resolveDesired>>
  * with one exception: a rejected scope may also be in `desired` with the cap that the end of a grant restores.
  * Inputs must never change: results are cached by the object.
  */
-export function resolveDesired(inputs: DesiredInputs) {
+export const resolveDesired = onceFor((inputs: DesiredInputs) => {
   const found = declaredIn(inputs)
   const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {}, conflictGroups: {} }
   for (const scope of scopesToDecide(inputs)) {
@@ -80,7 +87,7 @@ export function resolveDesired(inputs: DesiredInputs) {
     /** What the people file says anew of people since when, in columns that rules and pools name. */
     attributeChanges: attributeChanges(whens, inputs.roster?.people ?? []),
   }
-}
+})
 
 /**
  * The cap declared for one person by the whole chain (user grant > user > rule > group grant > group with the conflict rule > team
@@ -138,19 +145,17 @@ function scopesToDecide(inputs: DesiredInputs): Scope[] {
 }
 
 function decideShared(inputs: DesiredInputs, key: ScopeKey, scope: Scope, draft: Draft): void {
-  const { scopes } = declaredIn(inputs)
-  const facts = scopes.get(key)
-  const team = scope.kind === 'team' ? undefined : scopes.get(TEAM_KEY)
-  const candidates = [facts?.grant, facts?.rule, team?.grant, team?.rule].filter((one) => one !== undefined)
+  const found = declaredIn(inputs)
+  const facts = found.scopes.get(key)
   const own = facts?.grant ?? facts?.rule
   const at = own?.at ?? facts?.rejected?.at
   if (scope.kind === 'group' && inputs.unknownGroups.includes(scope.id)) {
     const named = inputs.set.groups.find((group) => group.scope.id === scope.id)?.nameAt ?? at
     draft.skipped.push({ scope, why: whyUnknown(inputs, scope.id), at: named })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
-  else if (own) draft.desired.push(wanted(scope, own, candidates))
+  else if (own) draft.desired.push(wanted(scope, own, sharedCandidates(found, scope)))
   else {
-    const previous = restored(inputs, inputs.owned.get(key), candidates)
+    const previous = restored(inputs, inputs.owned.get(key), sharedCandidates(found, scope))
     if (previous) draft.desired.push(previous)
   }
 }

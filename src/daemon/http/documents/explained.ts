@@ -23,19 +23,8 @@ const MOST_WRITES = 100
 function explanationOf(facts: WorkspaceFacts, scope: Scope, history: readonly HistoryEntry[]): Explanation | undefined {
   const { desiredState, planned, readings, view } = facts
   if (!desiredState || !readings) return undefined
-  const { inputs, resolution } = desiredState
-  return explain(
-    {
-      ...inputs,
-      readings,
-      history,
-      holds: view.holds,
-      plan: planned?.plan,
-      balance: view.balance,
-      known: { inputs, resolution },
-    },
-    scope,
-  )
+  const { holds, balance } = view
+  return explain({ asked: desiredState.inputs, readings, history, holds, plan: planned?.plan, balance }, scope)
 }
 
 export const write = object<HistoryEntry>('One write of capkeeper.')({
