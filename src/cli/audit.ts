@@ -2,7 +2,7 @@
 // and Markdown.
 
 import { code, escaped, markdownText, plain, row, tableText } from '../core/escape/text.ts'
-import { isApproved } from '../core/interpret/effective.ts'
+import { approvedIn } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
 import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
@@ -86,7 +86,7 @@ type AuditedWorkspace = Awaited<ReturnType<typeof auditOne>>
 
 /** Compares the people file, as it is now, with the approved people on the roster. */
 async function compareDirectory(settings: DirectorySettings, roster: Roster | undefined, cli: Cli) {
-  const emails = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
+  const emails = approvedIn(roster).map(({ email }) => email)
   const answer = await readPeopleFile(settings, emails, cli.clock)
   if ('invalid' in answer) return undefined
   const others = new Set(roster?.people.map(({ email }) => email))

@@ -4,7 +4,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import type { ServiceReader } from '../api/client.ts'
 import { plain } from '../core/escape/text.ts'
-import { isApproved } from '../core/interpret/effective.ts'
+import { approvedIn } from '../core/interpret/effective.ts'
 import type { CapReading, GroupMembers, Roster } from '../core/model/observed.ts'
 import type { Cap, CapRule, PolicySet } from '../core/model/policy.ts'
 import { hasErrors, InputError } from '../core/model/problem.ts'
@@ -151,7 +151,7 @@ export async function readLive(question: LiveQuestion): Promise<Live> {
   try {
     const roster = await readRoster(client, config, signal)
     const members = await readMembers(client, question)
-    const people = roster.people.filter((person) => isApproved(person, roster)).map(({ email }) => email)
+    const people = approvedIn(roster).map(({ email }) => email)
     const scopes = [TEAM, ...groups.map(({ id }) => groupScope(id)), ...people.map(userScope)]
     const pending = scopes.filter((scope) => !known.has(scopeKey(scope)))
     if (pending.length < scopes.length) {

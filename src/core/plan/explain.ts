@@ -114,7 +114,7 @@ function dealOf(asked: DesiredInputs, declared: readonly PoolPeople[], email: st
   const one = poolOf(asked, declared, email)
   if (!one) return doubtOf(asked, declared, email)
   const { name } = one.pool
-  const lines = one.state ? dealLines(name, one.pool, one.state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`]
+  const lines = one.state ? dealLines(one.pool, one.state, email) : [`pool ${name}: nothing is dealt yet`]
   return { name, lines }
 }
 

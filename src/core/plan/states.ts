@@ -2,7 +2,7 @@
 // It decides no change.
 
 import { editLine } from '../escape/text.ts'
-import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import { approvedIn, TEAM_KEY } from '../interpret/effective.ts'
 import {
   type Change,
   type Disposition,
@@ -38,7 +38,7 @@ export function skippedScopes(
   unknownGroups: readonly string[],
 ): ReadonlySet<ScopeKey> {
   const skipped = new Set(resolution.skipped.map((one) => scopeKey(one.scope)))
-  const approved = roster && new Set(roster.people.filter((one) => isApproved(one, roster)).map((one) => one.email))
+  const approved = roster && new Set(approvedIn(roster).map((one) => one.email))
   const unknown = new Set(unknownGroups.map((id) => scopeKey(groupScope(id))))
   for (const [key, { scope }] of owned) {
     if (scope.kind === 'user' && approved && !approved.has(scope.email)) skipped.add(key)

@@ -6,7 +6,7 @@ import { onceFor } from '../model/once.ts'
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import { type Credits, count, credits, formatInstant, HOUR_MS, type Instant } from '../model/units.ts'
 import { dealtSum, finiteCount, fullCount, fullSum, isDealt, poolFigures } from './figures.ts'
-import { type Aim, aim, give, matters } from './share-out.ts'
+import { aim, give, matters } from './share-out.ts'
 import { type CapSince, cannotPay, type MemberNow, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { layOut } from './table.ts'
 
@@ -38,45 +38,32 @@ export function keepsCap({ credits }: Pick<PoolTerms, 'credits'>, state: PoolSta
 }
 
 /** The cap in force, where there is one. */
-export function keptCap(member: PoolMember | undefined): KeptCap | undefined {
+export function keptCap(member: PoolMember | undefined) {
   const { cap, at } = member?.inForce ?? {}
   return cap === undefined || cap === 'none' || at === undefined ? undefined : { cap, at }
 }
 
 /** The cap in force, and when it was first read. */
-export interface KeptCap {
-  readonly cap: Credits
-  readonly at: Instant
-}
+export type KeptCap = NonNullable<ReturnType<typeof keptCap>>
 
 /**
  * Members without a cap to ask for, because nothing is dealt to them yet or a rule's answer is not known: they may inherit a higher cap only as
  * far as the credits pay for it.
  */
-export interface Followers {
-  /** Credits that are neither counted for a member nor promised to one. */
-  readonly room: number
-  readonly members: readonly Follower[]
-}
-
-interface Follower {
-  readonly email: string
-  readonly base: Credits
-  readonly count: number
-  /** The member is at 0 and the deal asks for nothing: no inherited raise applies, whatever the credits pay for. */
-  readonly isLeftAtZero: boolean
-}
+export type Followers = Readonly<ReturnType<typeof followersIn>>
 
 /** The members who may inherit a higher cap, and the credits for all of them together. */
-export function followersIn(terms: Pick<PoolTerms, 'credits'>, state: PoolState): Followers {
+export function followersIn(terms: Pick<PoolTerms, 'credits'>, state: PoolState) {
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
   const wanted = staying.reduce((sum, [, one]) => sum + (one.protected ? wantedBy(one) : 0), 0)
   const free = terms.credits - fullSum(state)
-  const members = staying.map(([email, one]): Follower => {
+  const members = staying.map(([email, one]) => {
     const isAtZero = state.dealtAt !== undefined && isDealt(one) && one.inForce?.cap === 0
+    // The deal asks for nothing: no inherited raise applies, whatever the credits pay for.
     const isLeftAtZero = isAtZero && capToAsk(terms, state, email) === undefined
     return { email, base: one.base, count: knownCount(one), isLeftAtZero }
   })
+  // Credits that are neither counted for a member nor promised to one.
   return { room: wanted > free ? free : free - wanted, members }
 }
 
@@ -113,7 +100,9 @@ export function dealPool(
   const isOver = dealtSum(state) > terms.credits
   const isRested = now - (state.dealtAt ?? 0) >= REST_MS && state.readAt > (state.dealtAt ?? 0)
   const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, aimed, isOver))
-  return isDue || hasShown ? dealt(terms, state, { ...laid, aimed }, { now, isOver, raisesOnly: !isDue }) : state
+  if (!isDue && !hasShown) return state
+  give(laid.table, aimed, { room: terms.credits - fullSum(state), isOver, raisesOnly: !isDue })
+  return dealt(terms, state, laid, now, !isDue)
 }
 
 const hasNewTerms = (terms: PoolTerms, { terms: before }: PoolState): boolean =>
@@ -139,21 +128,17 @@ export const isWhole = (terms: PoolTerms, state: PoolState): boolean =>
       : !isDealt(member) || member.dealt !== undefined || member.inForce?.cap === 0,
   )
 
-interface Moment {
-  readonly now: Instant
-  readonly isOver: boolean
-  /** Only the raises that the last deal's lowered caps pay for: nobody is lowered, and the time of the next deal stays. */
-  readonly raisesOnly: boolean
-}
-
-/** The state with the caps given now; the same object where nobody's cap changes. */
+/**
+ * The state with the caps given now; the same object where nobody's cap changes. `raisesOnly`: only the raises that the last deal's lowered caps
+ * pay for: nobody is lowered, and the time of the next deal stays.
+ */
 function dealt(
   terms: PoolTerms,
   state: PoolState,
-  { emails, table, aimed }: ReturnType<typeof layOut> & { readonly aimed: Aim },
-  { now, isOver, raisesOnly }: Moment,
+  { emails, table }: ReturnType<typeof layOut>,
+  now: Instant,
+  raisesOnly: boolean,
 ): PoolState {
-  give(table, aimed, { room: terms.credits - fullSum(state), isOver, raisesOnly })
   const given = new Map<string, Credits>()
   for (const [place, email] of emails.entries()) {
     const cap = table.given[place] ?? Number.NaN
@@ -170,20 +155,14 @@ function dealt(
   return raisesOnly ? { ...state, members } : { ...state, terms, dealtAt: now, members }
 }
 
-/** A raise that waits, and until when, as a clause. */
-interface WaitingRaise {
-  readonly to: Credits
-  readonly until: string
-}
-
 /** Whether raises of the last deal have to wait: the sum is above the credits, or use under a lowered cap does not show yet. */
 export const isWaiting = (terms: PoolTerms, state: PoolState): boolean =>
   isAbove(state, terms.credits) || waitingRaises(terms, state).size > 0
 
-const known = new WeakMap<PoolState, { readonly terms: PoolTerms; readonly raises: ReadonlyMap<string, WaitingRaise> }>()
+const known = new WeakMap<PoolState, { readonly terms: PoolTerms; readonly raises: ReturnType<typeof findRaises> }>()
 
-/** By e-mail: the higher caps that would be given if use under all lowered caps already showed. */
-export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
+/** By e-mail: the higher caps that would be given if use under all lowered caps already showed, and until when, as a clause. */
+export function waitingRaises(terms: PoolTerms, state: PoolState): ReturnType<typeof findRaises> {
   const before = known.get(state)
   if (before?.terms === terms) return before.raises
   const raises = findRaises(terms, state)
@@ -191,7 +170,7 @@ export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<s
   return raises
 }
 
-function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
+function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, { readonly to: Credits; readonly until: string }> {
   const all = Object.entries(state.members)
   const lowered = all.flatMap(([, member]) => member.lowered.filter((one) => willShow(member, one)))
   if (state.dealtAt === undefined || lowered.length === 0) return new Map()
@@ -203,9 +182,9 @@ function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, Wai
   )
   const next = dealPool(terms, { ...shown, members }, lastAt, { hasShown: true })
   return new Map(
-    all.flatMap(([email]): readonly (readonly [string, WaitingRaise])[] => {
+    all.flatMap(([email]) => {
       const to = asked(terms, next, email)
-      return to !== undefined && to > (asked(terms, state, email) ?? Number.POSITIVE_INFINITY) ? [[email, { to, until }]] : []
+      return to !== undefined && to > (asked(terms, state, email) ?? Number.POSITIVE_INFINITY) ? [[email, { to, until }] as const] : []
     }),
   )
 }
@@ -221,7 +200,7 @@ function asked(terms: PoolTerms, state: PoolState, email: string): Credits | und
 }
 
 /** `a raise to 40 waits until use up to 2026-11-20 12:00 UTC shows`. */
-export const waitingText = ({ to, until }: WaitingRaise): string => `a raise to ${to} waits ${until}`
+export const waitingText = ({ to, until }: { readonly to: Credits; readonly until: string }): string => `a raise to ${to} waits ${until}`
 
 /** A note about one pool. `POOL_BOUNDS` is an error: the declaration cannot be kept for the present members. */
 export type PoolNote = Note<'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS' | 'POOL_NOBODY' | 'POOL_UNKNOWN' | 'POOL_WAITS'>

@@ -1,9 +1,10 @@
 // What is shown of a pool: credits, used, dealt, when it is expected to run out, and one person's deal in words. It decides nothing.
 
 import type { Cycle } from '../model/observed.ts'
-import { DAY_MS, greatest, HOUR_MS, type Instant } from '../model/units.ts'
+import type { Pool } from '../model/policy.ts'
+import { count, DAY_MS, formatInstant, greatest, HOUR_MS, type Instant } from '../model/units.ts'
 import { amountOf, isGone } from './observe.ts'
-import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
+import { memberOf, type PoolMember, type PoolState } from './state.ts'
 
 const useOf = ({ use }: PoolMember): number => use ?? 0
 
@@ -30,8 +31,8 @@ const paidUse = (member: PoolMember): number => Math.max(0, useOf(member) - memb
 
 /** Where no cap is known, only use can be counted; raises stop anyway. */
 export function finiteCount(member: PoolMember): number {
-  const count = standingCount(member)
-  return Number.isFinite(count) ? count : paidUse(member)
+  const known = standingCount(member)
+  return Number.isFinite(known) ? known : paidUse(member)
 }
 
 /** The count by the deal, ignoring a different cap in force: that is reverted. A member without a deal counts at the cap in force. */
@@ -40,8 +41,8 @@ function dealtCount(member: PoolMember): number {
   return Math.max(0, Math.max(useOf(member), member.dealt ?? amountOf(member.inForce.cap)) - member.base)
 }
 
-const sumOver = (state: PoolState, count: (member: PoolMember) => number): number =>
-  Object.values(state.members).reduce((sum, member) => sum + count(member), 0)
+const sumOver = (state: PoolState, countOf: (member: PoolMember) => number): number =>
+  Object.values(state.members).reduce((sum, member) => sum + countOf(member), 0)
 
 /** The counted sum, the only one: what is dealt, raised, shown and told goes by it. */
 export const fullSum = (state: PoolState): number => sumOver(state, fullCount)
@@ -73,18 +74,13 @@ function* workingSpans(fromAt: Instant, untilAt: Instant): Generator<{ readonly 
 export const workingDays = (fromAt: Instant, untilAt: Instant): number =>
   workingSpans(fromAt, untilAt).reduce((sum, { days }) => sum + days, 0)
 
-/** The pace of a pool at a moment of its cycle. */
-export interface PoolPace {
-  /** Credits for each person and working day. */
-  readonly mean: number
-  /** Working days since the cycle began. */
-  readonly days: number
-  /** Working days until it ends. */
-  readonly daysLeft: number
-}
+export type PoolPace = ReturnType<typeof poolPace>
 
-/** `total`: what all of `people` have used in this cycle, as of `readAt`. */
-export function poolPace(total: number, people: number, cycle: Cycle, readAt: Instant): PoolPace {
+/**
+ * The pace of a pool at a moment of its cycle: credits for each person and working day, and the working days since the cycle began and until it
+ * ends. `total`: what all of `people` have used in this cycle, as of `readAt`.
+ */
+export function poolPace(total: number, people: number, cycle: Cycle, readAt: Instant) {
   // By the full hour, so that a plan and the apply that follows it deal the same caps.
   const at = Math.floor(readAt / HOUR_MS) * HOUR_MS
   const daysLeft = workingDays(Math.max(at, cycle.startAt), cycle.endAt)
@@ -138,22 +134,17 @@ export function poolFigures({ credits }: { readonly credits: number }, state: Po
 const amount = (credits: number): string => String(Math.round(credits * 100) / 100)
 
 /** The deal of a pool for one person, as `explain` shows it; `instantText` writes an instant for people. */
-export function dealLines(
-  name: string,
-  terms: PoolTerms,
-  state: PoolState,
-  email: string,
-  instantText: (at: Instant) => string,
-): readonly string[] {
-  const { credits, used, dealt, exhaustedAt, members } = poolFigures(terms, state)
+export function dealLines(pool: Pool, state: PoolState, email: string): readonly string[] {
+  const { name, share, min, max } = pool
+  const { credits, used, dealt, exhaustedAt, members } = poolFigures(pool, state)
   const member = memberOf(state, email)
-  const within = `${terms.min > 0 ? `, at least ${terms.min}` : ''}${terms.max === undefined ? '' : `, at most ${terms.max}`}`
+  const within = `${min > 0 ? `, at least ${min}` : ''}${max === undefined ? '' : `, at most ${max}`}`
   const lines = [
-    `pool ${name}: ${credits} credits for ${members} ${members === 1 ? 'member' : 'members'}, ${terms.share === 'equal' ? 'the same head-room for everybody' : 'by need'}${within}`,
+    `pool ${name}: ${credits} credits for ${count(members, 'member')}, ${share === 'equal' ? 'the same head-room for everybody' : 'by need'}${within}`,
     `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: a member has no known cap, or had none lately' : amount(dealt)}`,
   ]
-  if (state.dealtAt !== undefined) lines.push(`dealt ${instantText(state.dealtAt)}, use read ${instantText(state.readAt)}`)
-  if (exhaustedAt !== undefined) lines.push(`expected to be used up ${instantText(exhaustedAt)}`)
+  if (state.dealtAt !== undefined) lines.push(`dealt ${formatInstant(state.dealtAt)}, use read ${formatInstant(state.readAt)}`)
+  if (exhaustedAt !== undefined) lines.push(`expected to be used up ${formatInstant(exhaustedAt)}`)
   if (!member) return lines
   const own = [
     ...(member.use === undefined ? [] : [`used ${amount(paidUse(member))} of it`]),
@@ -161,8 +152,8 @@ export function dealLines(
     ...(member.dealt === undefined ? [] : [`dealt ${member.dealt}`]),
     ...(member.fixed === undefined ? [] : [`own cap ${member.fixed}, dealt first`]),
     ...(member.protected ? ['not dealt, counts at the cap in force'] : []),
-    ...member.lowered.map(({ cap, at }) => `counts at ${cap === 'none' ? 'no cap' : cap} until use up to ${instantText(at)} shows`),
-    ...member.sent.map(({ cap, at }) => `${cap} sent ${instantText(at)} may still land`),
+    ...member.lowered.map(({ cap, at }) => `counts at ${cap === 'none' ? 'no cap' : cap} until use up to ${formatInstant(at)} shows`),
+    ...member.sent.map(({ cap, at }) => `${cap} sent ${formatInstant(at)} may still land`),
   ]
   return [...lines, `${email}: ${own.join(', ')}`]
 }

@@ -4,16 +4,28 @@ import { LANDING_MS } from '../model/change.ts'
 import { areStillOld, type Cycle, isAgreed, isSameCycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../model/units.ts'
-import {
-  type CapSince,
-  type MemberNow,
-  memberOf,
-  openLowers,
-  type PoolMember,
-  type PoolObservation,
-  type PoolState,
-  type UseNow,
-} from './state.ts'
+import { type CapSince, type MemberNow, memberOf, type PoolMember, type PoolState } from './state.ts'
+
+/** A good reading of use, or why there is none. */
+export type UseNow =
+  | { readonly kind: 'known'; readonly readAt: Instant; readonly cycle?: Cycle; readonly used: ReadonlyMap<string, Credits> }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+interface PoolObservation {
+  readonly now: Instant
+  readonly use: UseNow
+  /** The last readings of caps in force, of members and of those who left; a person who was never read is missing. */
+  readonly caps: ReadonlyMap<string, CapSince>
+  /** The last caps that we wrote and read back: each was in force from then on. */
+  readonly verified?: ReadonlyMap<string, CapSince>
+  /** Values sent with an unknown outcome, by e-mail: the answer was lost and the value did not read back, or the write is still open. */
+  readonly sent: ReadonlyMap<string, readonly CapSince[]>
+  /** Higher caps of people who join now, and when a write of ours lowered each. */
+  readonly lowered?: ReadonlyMap<string, readonly CapSince[]>
+  readonly members: readonly MemberNow[]
+  /** The greatest age of a reading's figures. */
+  readonly usageLagMs: number
+}
 
 /** The state with no time later than now; the same object where none was. */
 export function rewound(state: PoolState, now: Instant): PoolState {
@@ -46,13 +58,8 @@ const LONGEST_AGE_MS = DAY_MS
 /** Uncapped is more than any cap. */
 export const amountOf = (cap: Cap): number => (cap === 'none' ? Number.POSITIVE_INFINITY : cap)
 
-interface Observed extends Taken {
-  /** Use under all lowered caps shows now. */
-  readonly hasShown: boolean
-}
-
-/** The state after a reading. The same observation twice changes nothing. */
-export function observePool(known: PoolState | undefined, observation: PoolObservation): Observed {
+/** The state after a reading. `hasShown`: use under all lowered caps shows now. The same observation twice changes nothing. */
+export function observePool(known: PoolState | undefined, observation: PoolObservation): Taken & { readonly hasShown: boolean } {
   const { now, usageLagMs } = observation
   const before = known && rewound(known, now)
   const use = ofThisClock(observation)
@@ -80,6 +87,10 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   // The raises that it pays for are dealt once the pool is no longer frozen.
   return { state: hasShown ? { ...state, hasShown } : state, frozen, hasShown }
 }
+
+/** Lowered caps of present members, under which use may not show yet. */
+const openLowers = ({ members }: PoolState): readonly CapSince[] =>
+  Object.values(members).flatMap(({ left, lowered }) => (left ? [] : lowered))
 
 /** A reading from the future was stamped by a clock that has since been set back: its age is not known. */
 const ofThisClock = ({ use, now }: PoolObservation): UseNow =>

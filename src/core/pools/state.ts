@@ -1,9 +1,9 @@
 // What is remembered of a pool between deals: plain data that the ledger keeps as one fact, recorded before any write of a deal. It never
 // forgets a value that may still be in force: so the sum is kept after a crash, a lost answer or an old reading.
-import { CYCLE, type Cycle } from '../model/observed.ts'
+import { CYCLE } from '../model/observed.ts'
 import { CAP, POOL_TERMS } from '../model/policy.ts'
 import { amount, boolean, instant, list, type Of, optional, record, shape, text } from '../model/shape.ts'
-import type { Credits, Instant } from '../model/units.ts'
+import type { Credits } from '../model/units.ts'
 
 const TERMS = shape(POOL_TERMS)
 export type PoolTerms = Of<typeof TERMS>
@@ -60,31 +60,6 @@ export interface MemberNow {
   readonly fixed?: Credits
   readonly protected?: boolean
 }
-
-/** A good reading of use, or why there is none. */
-export type UseNow =
-  | { readonly kind: 'known'; readonly readAt: Instant; readonly cycle?: Cycle; readonly used: ReadonlyMap<string, Credits> }
-  | { readonly kind: 'unknown'; readonly why: string }
-
-export interface PoolObservation {
-  readonly now: Instant
-  readonly use: UseNow
-  /** The last readings of caps in force, of members and of those who left; a person who was never read is missing. */
-  readonly caps: ReadonlyMap<string, CapSince>
-  /** The last caps that we wrote and read back: each was in force from then on. */
-  readonly verified?: ReadonlyMap<string, CapSince>
-  /** Values sent with an unknown outcome, by e-mail: the answer was lost and the value did not read back, or the write is still open. */
-  readonly sent: ReadonlyMap<string, readonly CapSince[]>
-  /** Higher caps of people who join now, and when a write of ours lowered each. */
-  readonly lowered?: ReadonlyMap<string, readonly CapSince[]>
-  readonly members: readonly MemberNow[]
-  /** The greatest age of a reading's figures. */
-  readonly usageLagMs: number
-}
-
-/** Lowered caps of present members, under which use may not show yet. */
-export const openLowers = ({ members }: PoolState): readonly CapSince[] =>
-  Object.values(members).flatMap(({ left, lowered }) => (left ? [] : lowered))
 
 /** Whether the credits do not pay the least cap for so many members. */
 export const cannotPay = ({ credits, min }: PoolTerms, members: number): boolean => min * members > credits

@@ -7,41 +7,17 @@ import type { PoolMember, PoolState, PoolTerms } from './state.ts'
 // Shares credits out by raising one level for everybody: `need` levels the totals of the cycle, `equal` the head-room. Pure arithmetic over
 // columns. A higher level never gives a person less, equal people get equal caps, and neither names nor order matter.
 
-/** The people to whom caps are dealt, one place each in every column; whole credits of the cycle. */
-interface Claims {
-  /** Known use. */
-  readonly use: Float64Array
-  /** Use that the pool did not pay for. */
-  readonly base: Float64Array
-  /** The lowest cap: known use, 1 at least. */
-  readonly floor: Float64Array
-  /** The highest cap; never below `floor`. */
-  readonly most: Float64Array
-  /** Expected total of the cycle, for `need`; known use in whole credits for `equal`. */
-  readonly expected: Float64Array
-  /** The expected pace, by which credits that are left over are shared; 1 for `equal`. */
-  readonly weight: Float64Array
-}
+type Claims = Pick<PoolTable, 'use' | 'base' | 'floor' | 'most' | 'expected' | 'weight'>
 
 /** The people that share one level, from place `from` to before `to`. */
-export interface Levels {
-  readonly from: number
-  readonly to: number
-  readonly min: number
-  /** At this level everybody has their expected use. */
-  readonly expectedAt: number
-  /** Credits for each level above `expectedAt` and unit of weight. */
-  readonly extra: number
-  /** The sum of the weights. */
-  readonly heaviness: number
-}
+export type Levels = ReturnType<typeof levelsOf>
 
 /** So many levels above `expectedAt` give the person with the least weight one credit. Choice: what stays undealt by it is less than rounding takes. */
 const FINENESS = 32
 /** Head-room above which nobody is raised: more than any cap. */
 const MOST_EXTRA = 2_147_483_648
 
-export function levelsOf({ expected, weight, most }: Claims, from: number, to: number, min: number): Levels {
+export function levelsOf({ expected, weight, most }: Claims, from: number, to: number, min: number) {
   let lightest = Number.POSITIVE_INFINITY
   let [highest, heaviness] = [0, 0]
   for (let place = from; place < to; place += 1) {
@@ -49,6 +25,7 @@ export function levelsOf({ expected, weight, most }: Claims, from: number, to: n
     heaviness += weight[place] ?? 0
     highest = Math.max(highest, expected[place] ?? 0, Math.min(min, most[place] ?? 0))
   }
+  // At the level `expectedAt` everybody has their expected use; above it each level gives `extra` credits for each unit of weight.
   return { from, to, min, expectedAt: Math.ceil(highest), extra: 1 / (FINENESS * lightest), heaviness }
 }
 
@@ -111,14 +88,14 @@ export function highestLevel(levels: Levels, cost: (level: number) => number, bu
   const atExpected = cost(expectedAt)
   if (atExpected > budget) {
     const atLow = cost(0)
-    return atLow > budget ? undefined : between({ low: 0, atLow, high: expectedAt, atHigh: atExpected }, cost, budget)
+    return atLow > budget ? undefined : between([0, atLow], [expectedAt, atExpected], cost, budget)
   }
   const slope = levels.heaviness * levels.extra
   let [low, atLow] = [expectedAt, atExpected]
   for (let times = 1; low < top; times *= 2) {
     const level = Math.min(top, low + Math.max(times, Math.ceil((times * (budget - atLow)) / slope)))
     const at = cost(level)
-    if (at > budget) return between({ low, atLow, high: level, atHigh: at }, cost, budget)
+    if (at > budget) return between([low, atLow], [level, at], cost, budget)
     ;[low, atLow] = [level, at]
   }
   return top
@@ -126,15 +103,11 @@ export function highestLevel(levels: Levels, cost: (level: number) => number, bu
 
 const topOf = ({ expectedAt }: Levels): number => expectedAt + MOST_EXTRA * FINENESS
 
-interface Bracket {
-  readonly low: number
-  readonly atLow: number
-  readonly high: number
-  readonly atHigh: number
-}
+/** A level and its cost. */
+type Looked = readonly [level: number, cost: number]
 
 /** Narrows a bracket to one level, by interpolation and bisection in turn. */
-function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) => number, budget: number): number {
+function between([low, atLow]: Looked, [high, atHigh]: Looked, cost: (level: number) => number, budget: number): number {
   for (let isLine = true; high - low > 1; isLine = !isLine) {
     const width = high - low
     const line = Math.floor((width * (budget - atLow)) / (atHigh - atLow))
@@ -155,12 +128,18 @@ export function emptyTable(size: number, fixedSize: number) {
     size,
     /** How many members have a user cap or a user grant. */
     fixedSize,
-    // The claims; see above.
+    // The claims, in whole credits of the cycle.
+    /** Known use. */
     use: column(),
+    /** Use that the pool did not pay for. */
     base: column(),
+    /** The lowest cap: known use, 1 at least. */
     floor: column(),
+    /** The highest cap; never below `floor`. */
     most: column(),
+    /** Expected total of the cycle, for `need`; known use in whole credits for `equal`. */
     expected: column(),
+    /** The expected pace, by which credits that are left over are shared; 1 for `equal`. */
     weight: column(),
     /** The user cap or user grant. */
     fixed: column().fill(Number.NaN),

@@ -1,13 +1,13 @@
 // Who is in which pool, and what the last deal asks for each member. Membership changes as a rule's match does, after two good readings
 // that agree. Dealing is done in `core/pools`; until a pool has dealt, its members keep what is in force.
 
-import { isApproved } from '../interpret/effective.ts'
+import { approvedIn } from '../interpret/effective.ts'
 import type { Roster } from '../model/observed.ts'
 import type { Cap, PolicySet, Pool } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
-import { capToAsk, type KeptCap, keepsCap, keptCap, type PoolPeople, waitingRaises, waitingText } from '../pools/deal.ts'
+import { capToAsk, keepsCap, keptCap, type PoolPeople, waitingRaises, waitingText } from '../pools/deal.ts'
 import { cannotPay, type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { conditionKey, poolCondition } from './conditions.ts'
@@ -15,19 +15,6 @@ import type { JudgedRules } from './matches.ts'
 
 /** What was dealt, by the name of the pool. */
 export type DealtPools = Readonly<Record<string, PoolState>>
-
-/** A person's place in a pool. */
-export interface Place {
-  readonly pool: Pool
-  /** The cap that the deal asks for; absent while nothing was dealt. */
-  readonly candidate?: Candidate
-  /** The last reading; absent while it is not known, and where no cap is set. */
-  readonly inForce?: KeptCap
-  /** The cap in force stays, though policy or deal give more: the credits do not pay for it now. */
-  readonly isKept: boolean
-  /** See `DesiredCap`. */
-  readonly waits?: string
-}
 
 export type ResolvedPools = ReturnType<typeof resolvePools>
 
@@ -38,24 +25,24 @@ export function resolvePools(
   rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
   dealt: DealtPools,
 ) {
-  const poolsOf = new Map<string, Pool[]>()
-  const approved = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
-  for (const pool of pools) {
-    const isMember = membershipOf(pool, rules)
-    for (const email of approved) if (isMember(email)) poolsOf.set(email, [...(poolsOf.get(email) ?? []), pool])
-  }
+  const approved = approvedIn(roster).map(({ email }) => email)
   /** By the name of the pool: approved members, sorted. */
-  const members = new Map(pools.map(({ name }): [string, string[]] => [name, []]))
-  for (const [email, list] of poolsOf) for (const { name } of list) members.get(name)?.push(email)
-  for (const list of members.values()) list.sort()
-  /** By the name of a pool with a condition. */
-  const unknown = new Map(pools.flatMap((pool) => unknownOf(pool, approved, rules)))
+  const members = new Map(pools.map((pool) => [pool.name, approved.filter(membershipOf(pool, rules)).sort()]))
+  const places = Map.groupBy(
+    pools.flatMap((pool) => (members.get(pool.name) ?? []).map((email) => ({ email, pool }))),
+    ({ email }) => email,
+  )
+  const poolsOf = (email: string): readonly Pool[] => places.get(email)?.map(({ pool }) => pool) ?? []
   return {
     members,
-    unknown,
+    /** Of a pool with a condition. */
+    unknownOf: (pool: Pool) => unknownOf(pool, approved, rules),
     /** Undefined for a person in more than one pool: they count in the sum of each, and none deals to them. */
-    placeOf: (email: string) => placeOf(poolsOf.get(email), email, dealt, rules),
-    clashOf: (scope: UserScope) => clash(scope, poolsOf.get(scope.email) ?? []),
+    placeOf(email: string): Place | undefined {
+      const [pool, second] = poolsOf(email)
+      return !pool || second ? undefined : placeIn(pool, Object.hasOwn(dealt, pool.name) ? dealt[pool.name] : undefined, email, rules)
+    },
+    clashOf: (scope: UserScope) => clash(scope, poolsOf(scope.email)),
   }
 }
 
@@ -70,37 +57,38 @@ function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'membersOf'>): (email
   return (email) => key !== undefined && matches?.settled(email) === key
 }
 
-function unknownOf(
-  { name, members }: Pool,
-  approved: readonly string[],
-  rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
-): readonly (readonly [string, PoolPeople['unknown']])[] {
-  if (members.kind !== 'when') return []
+function unknownOf({ members }: Pool, approved: readonly string[], rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>): PoolPeople['unknown'] {
+  if (members.kind !== 'when') return undefined
   const matches = rules.membersOf(members.when)
   const emails = approved.filter((email) => matches?.of(email).kind === 'unknown')
   const [first] = emails
-  return first === undefined ? [] : [[name, { emails, why: rules.whyOf(members, first) }]]
+  return first === undefined ? undefined : { emails, why: rules.whyOf(members, first) }
 }
 
-function placeOf(
-  pools: readonly Pool[] | undefined,
-  email: string,
-  dealt: DealtPools,
-  rules: Pick<JudgedRules, 'whyOf'>,
-): Place | undefined {
-  const [pool, second] = pools ?? []
-  if (!pool || second) return undefined
-  const state = Object.hasOwn(dealt, pool.name) ? dealt[pool.name] : undefined
-  if (!state) return { pool, isKept: false }
-  const inForce = keptCap(memberOf(state, email))
-  const isKept = keepsCap(pool, state, email)
-  const waits = waitingRaises(pool, state).get(email)
-  const place = { pool, inForce, isKept, waits: waits && waitingText(waits) }
+/** A person's place in a pool. */
+export type Place = ReturnType<typeof placeIn>
+
+/** `state`: absent while nothing was dealt. */
+function placeIn(pool: Pool, state: PoolState | undefined, email: string, rules: Pick<JudgedRules, 'whyOf'>) {
+  const waits = state && waitingRaises(pool, state).get(email)
+  return {
+    pool,
+    /** The cap that the deal asks for; absent while nothing was dealt. */
+    candidate: state && dealtCandidate(pool, state, email, rules),
+    /** The last reading; absent while it is not known, and where no cap is set. */
+    inForce: state && keptCap(memberOf(state, email)),
+    /** The cap in force stays, though policy or deal give more: the credits do not pay for it now. */
+    isKept: state !== undefined && keepsCap(pool, state, email),
+    /** See `DesiredCap`. */
+    waits: waits && waitingText(waits),
+  }
+}
+
+function dealtCandidate(pool: Pool, state: PoolState, email: string, rules: Pick<JudgedRules, 'whyOf'>): Candidate | undefined {
   const cap = capToAsk(pool, state, email)
-  if (cap === undefined) return place
-  const scope: UserScope = { kind: 'user', email }
+  if (cap === undefined) return undefined
   const reason = `pool ${pool.name}${ofAttributes(pool, email, rules)}: ${termsOf(pool, state, email, cap)}`
-  return { ...place, candidate: { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name } }
+  return { kind: 'pool', scope: { kind: 'user', email }, cap, at: pool.at, reason, pool: pool.name }
 }
 
 /** ` (costCenter is CC-12, was CC-7)`: whoever writes the people file decides about members. */
@@ -128,7 +116,7 @@ function clash(scope: UserScope, [first, second]: readonly Pool[]): RejectedScop
  */
 export function poolPeople(
   { pools, protectedPeople }: PolicySet,
-  { members, unknown, clashOf }: ResolvedPools,
+  { members, unknownOf, clashOf }: ResolvedPools,
   declaredOf: (email: string) => Candidate | undefined,
   ownedOf: (email: string) => Cap | undefined,
 ): readonly PoolPeople[] {
@@ -146,8 +134,7 @@ export function poolPeople(
     const people = (members.get(pool.name) ?? []).map(memberNow)
     // Nothing is dealt by a pool that cannot pay its min, which is an error.
     const dealt = cannotPay(pool, people.length) ? people.map((one) => ({ ...one, protected: true })) : people
-    const open = unknown.get(pool.name)
-    return { pool, members: dealt, unknown: open }
+    return { pool, members: dealt, unknown: unknownOf(pool) }
   })
 }
 

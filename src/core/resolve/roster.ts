@@ -2,7 +2,7 @@
 // A roster that suddenly shrinks looks just like a key that is limited to one group: it is doubted, and the last known good one serves, until two
 // readings agree or a person approves the change. A figure and its cycle stay together: one answer that names another cycle changes nothing, and
 // figures that still belong to the cycle before are unknown. It decides nothing about caps, and knows no file.
-import { isApproved } from '../interpret/effective.ts'
+import { approvedIn, isApproved } from '../interpret/effective.ts'
 import {
   areStillOld,
   CYCLE,
@@ -63,7 +63,7 @@ interface RosterJudgement {
   readonly doubted?: Doubt
 }
 
-export const approvedCount = (roster: Roster): number => roster.people.filter((person) => isApproved(person, roster)).length
+export const approvedCount = (roster: Roster): number => approvedIn(roster).length
 
 /** Judges a new reading against the last good one; `limitPercent` is `guards.rosterShrink`. */
 export function judgeRoster(
