@@ -4,10 +4,10 @@ import { OPEN_BREAKER } from '../plan/breaker.ts'
 import { CHANGES_SHOWN, CONTEST, HOLDS_SHOWN, NOTED_RULES } from '../plan/snapshot.ts'
 import { POOL_STATE } from '../pools/state.ts'
 import { MATCH_MEMORY } from '../resolve/matches.ts'
-import { DIRECTORY_MEMORY, TURN } from '../resolve/roster.ts'
+import { DIRECTORY_MEMORY, REMEMBERED } from '../resolve/roster.ts'
 import { ADD_ON_SOURCES, MEASURED_ADD_ON } from '../use/add-on.ts'
 import { DAY_FIGURES, JOURNAL_ENTRY } from './events.ts'
-import { BALANCE, ENDED_CYCLE, GROUP_MEMBERS, ROSTER } from './observed.ts'
+import { BALANCE, GROUP_MEMBERS, ROSTER } from './observed.ts'
 import { ADD_ON_ASKED, BURNED_FACTS, HISTORY_STATE, RUNS_ASKED } from './past.ts'
 import { CAP, ENVELOPE_MEMORY, KEPT_REVISION } from './policy.ts'
 import { ofScopes } from './scope.ts'
@@ -17,12 +17,7 @@ const USAGE = shape({
   roster: ROSTER,
   groups: list(GROUP_MEMBERS),
   balance: optional(BALANCE),
-  /** A roster with suddenly fewer people, which is not believed yet (`rosterShrink`). */
-  doubted: optional(shape({ roster: ROSTER, since: instant })),
-  /** The service names a new cycle, and its figures may still be of the old one. */
-  turn: optional(TURN),
-  /** Each person's use at the end of the previous cycle, kept for the first 6 h of a new one. */
-  previousCycle: optional(ENDED_CYCLE),
+  ...REMEMBERED,
 })
 export type UsageFacts = Of<typeof USAGE>
 

@@ -2,7 +2,6 @@
 
 import type { Listing, Person } from '../model/observed.ts'
 import type { Attributes, When } from '../model/policy.ts'
-import type { Instant } from '../model/units.ts'
 
 /** Whether a condition on the people file holds. Who is not listed has no known value, and an empty cell is a known empty text. */
 export function attributesHold({ listed, columns = {} }: Attributes, listing: Listing | undefined): boolean | 'unknown' {
@@ -31,16 +30,9 @@ export function attributesText({ listed, columns = {} }: Attributes, listing: Li
   return parts.join(', ')
 }
 
-/** The last change of a person in the file: `costCenter is CC-12, was CC-7`. */
-export interface AttributeChange {
-  readonly at: Instant
-  readonly text: string
-}
-
-/** Changes in the file by e-mail, of the columns that conditions name. */
-export function attributeChanges(whens: readonly When[], people: readonly Person[]): ReadonlyMap<string, AttributeChange> {
+/** The last changes of people in the file by e-mail, of the columns that conditions name: `costCenter is CC-12, was CC-7`. */
+export function attributeChanges(whens: readonly When[], people: readonly Person[]) {
   const named = new Set(whens.flatMap(({ attributes }) => Object.keys(attributes?.columns ?? {})))
-  if (named.size === 0) return new Map()
   return new Map(
     people.flatMap(({ email, listing }) => {
       const columns = Object.entries(listing?.was?.values ?? {}).filter(([column]) => named.has(column))

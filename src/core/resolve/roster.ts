@@ -6,6 +6,7 @@ import { approvedIn, isApproved } from '../interpret/effective.ts'
 import {
   areStillOld,
   CYCLE,
+  ENDED_CYCLE,
   type EndedCycle,
   type GroupMembers,
   isAgreed,
@@ -13,6 +14,7 @@ import {
   LISTING,
   type Listing,
   type Person,
+  ROSTER,
   type Roster,
 } from '../model/observed.ts'
 import { onceFor } from '../model/once.ts'
@@ -52,26 +54,35 @@ export const DOUBT_CEILING_PERCENT = 50
 /** How long the last good roster serves for counting. */
 export const ROSTER_LIFE_MS = DAY_MS
 
-export interface Doubt {
-  readonly roster: Roster
-  readonly since: Instant
+/** What is remembered beside the roster in use, whose figures belong to its cycle. */
+export const REMEMBERED = {
+  /** A roster with suddenly fewer people, which is not believed yet (`rosterShrink`). */
+  doubted: optional(shape({ roster: ROSTER, since: instant })),
+  /** Another cycle was named: it has not begun for us yet, or it has, and the figures still belong to the last one. */
+  turn: optional(
+    shape({
+      cycle: CYCLE,
+      /** When it was first named. */
+      namedAt: instant,
+      /** While it has not begun: when the figures in use were read. */
+      figuresAt: optional(instant),
+    }),
+  ),
+  /** Each person's use at the end of the previous cycle, kept for the first 6 h of a new one. */
+  previousCycle: optional(ENDED_CYCLE),
 }
-
-interface RosterJudgement {
-  /** The roster to use: the new one, or the last good one while the new one is doubted. */
-  readonly roster: Roster
-  readonly doubted?: Doubt
-}
+const BELIEVED = shape({ roster: ROSTER, ...REMEMBERED })
+type Believed = Of<typeof BELIEVED>
 
 export const approvedCount = (roster: Roster): number => approvedIn(roster).length
 
-/** Judges a new reading against the last good one; `limitPercent` is `guards.rosterShrink`. */
+/** The roster to use: the new reading, or the last good one while the new one is doubted. `limitPercent` is `guards.rosterShrink`. */
 export function judgeRoster(
   fresh: Roster,
-  known: { readonly roster: Roster; readonly doubted?: Doubt } | undefined,
+  known: Pick<Believed, 'roster' | 'doubted'> | undefined,
   limitPercent: number | 'off',
   now: Instant,
-): RosterJudgement {
+): Pick<Believed, 'roster' | 'doubted'> {
   if (!known || limitPercent === 'off') return { roster: fresh }
   const before = approvedCount(known.roster)
   const after = approvedCount(fresh)
@@ -128,22 +139,7 @@ const meant = (near: string | undefined): string => (near === undefined ? '' : `
 
 // When a new billing cycle is believed to have begun, and since when the figures are its own.
 
-/** Another cycle was named: it has not begun for us yet, or it has, and the figures still belong to the last one. */
-export const TURN = shape({
-  cycle: CYCLE,
-  /** When it was first named. */
-  namedAt: instant,
-  /** While it has not begun: when the figures in use were read. */
-  figuresAt: optional(instant),
-})
-export type Turn = Of<typeof TURN>
-
-interface CycleFacts {
-  /** Its cycle is the one believed, and its figures belong to that cycle. */
-  readonly roster: Roster
-  readonly turn?: Turn
-  readonly previousCycle?: EndedCycle
-}
+type CycleFacts = Omit<Believed, 'doubted'>
 
 /**
  * What is believed after a good reading of the roster. Another cycle has begun when two readings agree, or when the one before is over too.
@@ -185,7 +181,7 @@ function withUse(fresh: Roster, other: Roster | undefined): Roster {
 
 /** Groups with the figures that belong to the roster's. */
 export function groupsOfTurn(
-  turn: Turn | undefined,
+  turn: CycleFacts['turn'],
   fresh: readonly GroupMembers[],
   known: readonly GroupMembers[],
 ): readonly GroupMembers[] {
