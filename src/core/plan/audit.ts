@@ -5,8 +5,7 @@ import type { ScopeStatus } from '../model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
-import type { MemberNow } from '../pools/state.ts'
-import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import type { Resolution } from '../resolve/desired.ts'
 import type { AddOnUse } from '../use/add-on.ts'
 import { bandOf, bandRank } from '../use/first-stop.ts'
 
@@ -14,13 +13,9 @@ import { bandOf, bandRank } from '../use/first-stop.ts'
 
 /** The user scopes in policy or in the ledger. Skipped, rejected and quarantined scopes are managed too, and members to whom a pool has not dealt yet. */
 export function managedUsers(
-  resolution: Pick<Resolution, 'skipped' | 'rejected'> & {
-    readonly desired: readonly Pick<DesiredCap, 'scope'>[]
-    readonly pools: readonly { readonly members: readonly Pick<MemberNow, 'email'>[] }[]
-  },
+  { desired, skipped, rejected, pools }: Pick<Resolution, 'desired' | 'skipped' | 'rejected' | 'pools'>,
   ...more: readonly Iterable<ScopeKey>[]
 ): ReadonlySet<ScopeKey> {
-  const { desired, skipped, rejected, pools } = resolution
   const managed = new Set<ScopeKey>()
   for (const { members } of pools) for (const { email } of members) managed.add(scopeKey(userScope(email)))
   for (const { scope } of [...desired, ...skipped, ...rejected]) if (scope.kind === 'user') managed.add(scopeKey(scope))

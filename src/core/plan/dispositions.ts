@@ -25,7 +25,6 @@ interface DisposeInputs extends Snapshot, Pick<Diff, 'differences' | 'unknown' |
   readonly reveals: readonly Difference[]
   readonly judged: Pick<Judged, 'judgement' | 'releases'>
   readonly refused: readonly Refused[]
-  readonly unlisted?: ReadonlySet<ScopeKey>
   readonly guarded: ReadonlySet<ScopeKey>
   readonly slots: Slots
   /** Members of pools who need their own cap before an ancestor's may lift them. */
@@ -49,7 +48,7 @@ export function dispose(inputs: DisposeInputs) {
   const unread = unreadChanges(inputs)
   const pending = [...pendingChanges({ ...inputs, differences }), ...unread, ...refusedChanges(inputs)]
   const ready = differences.filter((one) => !notReady.has(one.key))
-  const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
+  const { waves, blocked } = schedule({ ...waveInputs({ ...inputs, unlisted: inputs.facts.unlistedGroups }), ready, pending })
   const scheduled = waves.flat()
   const unreadKeys = new Set(unread.map(({ key }) => key))
   const refusals = new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message]))
@@ -78,7 +77,7 @@ export function dispose(inputs: DisposeInputs) {
 
 /** What the waves of a plan are judged by; with newer readings the result is newer as well. */
 export function waveInputs(
-  inputs: Pick<DisposeInputs, 'slots' | 'people' | 'unlisted' | 'guarded' | 'owned' | 'desired'>,
+  inputs: Pick<DisposeInputs, 'slots' | 'people' | 'guarded' | 'owned' | 'desired'> & Pick<WaveInputs, 'unlisted'>,
 ): Omit<WaveInputs, 'ready' | 'pending'> {
   const { slots, people, unlisted, guarded } = inputs
   const caps: WaveInputs['caps'] = (key) => {

@@ -9,16 +9,11 @@ import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, type UserS
 import type { Credits } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/desired.ts'
 import type { Diff } from './diff.ts'
-import type { Difference, PoolFollowers, PoolReview } from './snapshot.ts'
+import type { Difference, Snapshot } from './snapshot.ts'
 
-export interface Membership {
-  readonly people: People
-  /** Groups whose members are not known: anybody may be in them. */
-  readonly unlisted?: ReadonlySet<ScopeKey>
-}
-
-const possibleAncestors = (key: ScopeKey, { people, unlisted = new Set() }: Membership): readonly ScopeKey[] => [
-  ...new Set([...unlisted, ...ancestorsOf(key, people)]),
+/** Anybody may be in a group whose members are not known. */
+const possibleAncestors = (key: ScopeKey, { people, facts }: Snapshot): readonly ScopeKey[] => [
+  ...new Set([...(facts.unlistedGroups ?? []), ...ancestorsOf(key, people)]),
 ]
 
 /** The pending caps of groups and the team. */
@@ -31,12 +26,7 @@ const asked = ({ scope, cap, entry, origin }: DesiredCap, from: Cap): Difference
 })
 
 /** The pins that a plan needs. */
-export function pins(
-  diff: Diff,
-  slots: Slots,
-  membership: Membership,
-  reviews: ReadonlyMap<string, PoolReview> = new Map(),
-): readonly Difference[] {
+export function pins(diff: Diff, slots: Slots, given: Snapshot): readonly Difference[] {
   const pending = ancestorCaps(diff)
   if (pending.size === 0 || slots.model.layers === 'copied') return []
   return diff.inSync.flatMap((one): Difference[] => {
@@ -44,10 +34,10 @@ export function pins(
     const key = scopeKey(scope)
     // A cap that a grant gave back is not ours any more: it may follow its ancestor, as it did before.
     if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
-    const ancestors = scope.kind === 'user' ? possibleAncestors(key, membership) : [TEAM_KEY]
+    const ancestors = scope.kind === 'user' ? possibleAncestors(key, given) : [TEAM_KEY]
     if (ancestors.every((ancestor) => (pending.get(ancestor) ?? cap) === cap)) return []
     const reason = origin.reason ?? INHERITED
-    const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
+    const pool = origin.pool === undefined ? undefined : given.poolReviews.get(origin.pool)
     return [{ ...asked(one, 'none'), reason, pool, pin: true }]
   })
 }
@@ -59,23 +49,18 @@ const INHERITED = 'it may only be inherited, and the cap it may be inherited fro
  * of ours may do that (docs/policies.md, Pools). `kept`: the cap in force as their own cap, for members without a desired one. `first`: all
  * lifted members; their own cap, kept or desired, must be set before an ancestor changes, even while a guard holds it.
  */
-export function liftedMembers(
-  diff: Diff,
-  slots: Slots,
-  { desired, skipped }: { readonly desired: ReadonlyMap<ScopeKey, DesiredCap>; readonly skipped: ReadonlySet<ScopeKey> },
-  membership: Membership,
-  pools: readonly PoolFollowers[],
-) {
+export function liftedMembers(diff: Diff, slots: Slots, given: Snapshot) {
   const kept: DesiredCap[] = []
   const first = new Set<ScopeKey>()
   const pending = ancestorCaps(diff)
   if (pending.size === 0 || slots.model.layers === 'copied') return { kept, first }
-  for (const { pool, room, members } of pools) {
+  for (const { pool, room, members } of given.followers ?? []) {
     // A raise up to the amount that a member counts at takes no room. Above the credits there is no room, and only lowers may be written.
     const isAbove = room < 0
     const lifted = members.flatMap(({ email, base, count, isLeftAtZero }) => {
       const key = scopeKey(userScope(email))
-      const inherited = skipped.has(key) ? undefined : inheritedOf(key, pending, slots, membership)
+      // A quarantined member has no desired cap here, but an ancestor's would lift them like any other: `skipped` is without them.
+      const inherited = given.skipped.has(key) ? undefined : inheritedOf(key, pending, slots, given)
       if (!inherited) return []
       const more = Math.max(0, inherited.most - base - count)
       const isLifted = more > 0 || ((isLeftAtZero || isAbove) && inherited.most > inherited.now)
@@ -86,15 +71,15 @@ export function liftedMembers(
       if (isPaid && !isLeftAtZero) continue
       first.add(key)
       // Also a 0: the ancestor shows it, so this service stores it, and any more would be credits that were not dealt.
-      if ((desired.get(key)?.cap ?? 'none') === 'none') kept.push(keptCap(userScope(email), now, pool))
+      if ((diff.desired.get(key)?.cap ?? 'none') === 'none') kept.push(keptCap(userScope(email), now, pool))
     }
   }
   return { kept, first }
 }
 
 /** The cap that a person inherits now, and the highest that it may become while the plan is written. */
-function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: Slots, membership: Membership) {
-  const listed = membership.people.byKey.get(key)?.groups
+function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: Slots, given: Snapshot) {
+  const listed = given.people.byKey.get(key)?.groups
   // A person who was never read may inherit; the ancestor's change is then deferred until they are read.
   const shown = slots.shown(key) ?? 'unknown'
   const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
@@ -102,7 +87,7 @@ function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: 
   const groups = own === 'none' ? listed : [...listed, ...slots.hiddenAncestors(key)]
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
-  const moves = possibleAncestors(key, membership).flatMap((one) => (pending.has(one) ? [new Set([one])] : []))
+  const moves = possibleAncestors(key, given).flatMap((one) => (pending.has(one) ? [new Set([one])] : []))
   // A group that shows the team's cap may have none of its own.
   const unset: CapAt = (one) => (slots.mayBeInherited(one) ? 'none' : slots.shown(one))
   const after = [...moves, new Set(pending.keys())].flatMap((landed) =>
@@ -112,7 +97,7 @@ function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: 
     }),
   )
   // A person who may be in a group may get its cap.
-  const maybe = possibleAncestors(key, membership)
+  const maybe = possibleAncestors(key, given)
     .flatMap((one) => (groups.includes(one) || one === TEAM_KEY ? [] : (pending.get(one) ?? [])))
     .filter((cap) => cap !== 'none')
   return { now, most: Math.max(...after, ...maybe) }
@@ -154,7 +139,7 @@ export function revealedClears(
 export function rewrites(
   scheduled: readonly Difference[],
   differences: readonly Difference[],
-  { desired, people, slots }: Pick<Diff, 'desired'> & Pick<Membership, 'people'> & { readonly slots: Slots },
+  { desired, people, slots }: Pick<Diff, 'desired'> & { readonly people: People; readonly slots: Slots },
 ): readonly (readonly [Difference, Scope])[] {
   if (scheduled.length === 0) return []
   const known = new Set(differences.map(({ key }) => key))

@@ -12,7 +12,7 @@ import { type Diff, diff } from './diff.ts'
 import { dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
-import { liftedMembers, type Membership, pins, revealedClears } from './pins.ts'
+import { liftedMembers, pins, revealedClears } from './pins.ts'
 import { guardedPeople, rulesOf, weakenings } from './reviewed.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
 import { countScopes, planProblems, scopeStates, skippedNow, withoutQuarantined } from './states.ts'
@@ -22,15 +22,13 @@ export type Planned = Readonly<ReturnType<typeof buildPlan>>
 /** The steps of a plan: interpret the readings, compare, count the impact, judge, give dispositions, and collect what is shown. */
 export function buildPlan(given: Snapshot) {
   const { owned, people, watched } = given
-  const unlisted = given.facts.unlistedGroups
-  const membership = { people, unlisted }
   const resolution = withoutQuarantined(given)
   const slots = slotsOf(given, resolution)
-  const { first, result, lifted, refused } = compare(given, resolution, slots, membership)
+  const { first, result, lifted, refused } = compare(given, resolution, slots)
   const { desired } = result
   const declared = resolution === given.resolution ? first.desired : byScope(given.resolution.desired)
 
-  const differences = inOrder([...result.differences, ...pins(result, slots, membership, given.poolReviews)])
+  const differences = inOrder([...result.differences, ...pins(result, slots, given)])
   const byKey = byScope(differences)
   const impact = impactInputs(given, slots, result)
   const whole = impactOf(byKey, impact)
@@ -46,7 +44,7 @@ export function buildPlan(given: Snapshot) {
   const allRefused = [...refused, ...refusedAncestors(given, declared, desired)]
   const guarded = guardedPeople(given)
   const changing = { differences, reveals, judged, pooled: lifted, guarded }
-  const disposing = { ...membership, ...changing, unknown: result.unknown, refused: allRefused, slots, desired }
+  const disposing = { ...changing, unknown: result.unknown, refused: allRefused, slots, desired }
   const disposed = dispose({ ...given, ...disposing })
   const changes = toChanges(disposed, byKey, impact, whole)
   const weakened = weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed)
@@ -75,7 +73,8 @@ export function buildPlan(given: Snapshot) {
     pending: disposed.pending,
     desired,
     owned,
-    ...membership,
+    people,
+    unlisted: given.facts.unlistedGroups,
     guarded,
     impact,
     scopes,
@@ -101,12 +100,10 @@ function slotsOf({ model, readings, owned, people, facts, sent, now, writtenAt }
 }
 
 /** The diff; where a pending cap would lift members of pools, `result` is a second one in which they keep the cap in force. */
-function compare(given: Snapshot, resolution: Resolution, slots: Slots, membership: Membership) {
+function compare(given: Snapshot, resolution: Resolution, slots: Slots) {
   const skipped = skippedNow(given, resolution)
   const first = diff({ ...given, resolution, slots, skipped })
-  // A quarantined member has no desired cap here, but an ancestor's would lift them like any other: `given.skipped` is without them.
-  const asked = { desired: first.desired, skipped: given.skipped }
-  const { kept: caps, first: lifted } = liftedMembers(first, slots, asked, membership, given.followers ?? [])
+  const { kept: caps, first: lifted } = liftedMembers(first, slots, given)
   const { kept, refused } = splitRefused(given, caps)
   if (kept.size === 0) return { first, result: first, lifted, refused }
   const others = resolution.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))

@@ -34,15 +34,16 @@ describe('whom to look at', () => {
   const { people } = planInputs({ people: ['ada', 'bob', 'cleo'] })
   const NOTHING = { desired: [], skipped: [], rejected: [], pools: [] }
   const [KEY = '' as never] = keysOf('ada')
+  const ADAS = { name: 'a', credits: 9, members: { kind: 'emails' as const, emails: [email('ada')] } }
   test.each([
     ['approved people whom neither policy nor the ledger knows', managedUsers(NOTHING), 'ada bob cleo'],
-    ['nobody who is declared', managedUsers({ ...NOTHING, desired: [{ scope: scope('ada') }, { scope: scope('team') }] }), 'bob cleo'],
+    ['nobody who is declared', managedUsers(planInputs({ caps: { ada: 5, team: 5 } }).resolution), 'bob cleo'],
     [
       'nobody whom policy makes impossible',
       managedUsers({ ...NOTHING, rejected: [{ scope: scope('ada'), code: 'GROUP_CONFLICT', message: '' }] }),
       'bob cleo',
     ],
-    ['nobody to whom a pool may deal', managedUsers({ ...NOTHING, pools: [{ members: [{ email: email('ada') }] }] }), 'bob cleo'],
+    ['nobody to whom a pool may deal', managedUsers(planInputs({ people: ['ada'], pools: [ADAS] }).resolution), 'bob cleo'],
     ['nobody whose cap is ours, or who is left alone', managedUsers(NOTHING, [KEY], keysOf('team')), 'bob cleo'],
   ])('%s', (_name, managed, expected) =>
     expect(

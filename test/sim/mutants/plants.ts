@@ -235,7 +235,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'a cap that may only be inherited is not set before its ancestor is lowered below it': {
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, membership, given.poolReviews)',
+    find: ', ...pins(result, slots, given)',
     replace: '',
     needs: ['inherited', 'as-is'],
     caughtBy: [145],
