@@ -108,11 +108,7 @@ export function settle(inputs: SettleInputs): PolicyRevision {
 }
 
 /** A scope that was widened in between is narrowed anew. */
-function narrowedSince(
-  narrowed: Settled['narrowed'],
-  memory: EnvelopeMemory,
-  { now, isFrozen }: SettleInputs,
-): EnvelopeMemory['narrowedAt'] {
+function narrowedSince(narrowed: Settled['narrowed'], memory: EnvelopeMemory, { now, isFrozen }: SettleInputs) {
   const known = new Map(Object.entries(memory.narrowedAt ?? {}))
   const since = Object.keys(narrowed).flatMap((key) => {
     const at = isFrozen ? known.get(key) : notAhead(known.get(key) ?? now, now)

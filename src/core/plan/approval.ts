@@ -6,6 +6,7 @@
 //      +-- 14 days, or 25 % more people (of a deal: or credits) than shown, or another roster than the one shown --> void
 
 import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
+import { onceFor } from '../model/once.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
@@ -14,7 +15,6 @@ import type { DealtPools } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
 import type { Diff } from './diff.ts'
 import type { JudgementInputs } from './guards/round.ts'
-import type { Impact } from './impact.ts'
 import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
 
 /** By the name of the pool. */
@@ -110,13 +110,14 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
     return { ...one, people: hold.people, roster: hold.roster ?? one.roster, credits: hold.credits ?? one.credits }
   })
 
+/** Every step looks a change up by its scope. */
+const byKeyIn = onceFor((differences: readonly Difference[]) => byScope(differences))
+
 /** Marks released changes that have landed as verified. An approval with nothing left to verify is spent. */
-export function verifyApprovals(
-  approvals: readonly Approval[],
-  wanted: ReadonlyMap<ScopeKey, Difference>,
-  { slots, inSync, owned, readings, contests, poolReviews }: JudgementInputs,
-): readonly Approval[] {
+export function verifyApprovals(approvals: readonly Approval[], inputs: JudgementInputs): readonly Approval[] {
   if (approvals.length === 0) return []
+  const { slots, inSync, owned, readings, contests, poolReviews } = inputs
+  const wanted = byKeyIn(inputs.differences)
   const synced = new Set(inSync.map(({ scope }) => scopeKey(scope)))
   // Deals that passed the guards: their changes need no release any more.
   const reviewed = new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
@@ -142,14 +143,10 @@ export function verifyApprovals(
 
 /**
  * The changes that pending approvals have released and that are not verified yet. From another value it is another change, which is not
- * released, unless a team or group write of ours has caused that value (`isOverwritten`).
+ * released, unless a team or group write of ours has caused that value.
  */
-export function releasedChanges(
-  approvals: readonly Approval[],
-  differences: readonly Difference[],
-  isOverwritten: (key: ScopeKey) => boolean,
-): ReadonlyMap<ScopeKey, Approval> {
-  const wanted = byScope(differences)
+export function releasedChanges(approvals: readonly Approval[], { differences, slots }: JudgementInputs): ReadonlyMap<ScopeKey, Approval> {
+  const wanted = byKeyIn(differences)
   const released = new Map<ScopeKey, Approval>()
   for (const approval of approvals) {
     if (approval.state !== 'pending') continue
@@ -158,7 +155,7 @@ export function releasedChanges(
       const one = change.verified ? undefined : wanted.get(key)
       if (change.pool !== undefined && !change.verified) {
         for (const { key: dealt, pool } of differences) if (pool?.key === change.pool) released.set(dealt, approval)
-      } else if (one?.to === change.to && (one.from === change.from || isOverwritten(key))) released.set(key, approval)
+      } else if (one?.to === change.to && (one.from === change.from || slots.isFromAncestorWrite(key))) released.set(key, approval)
     }
   }
   return released
@@ -168,18 +165,14 @@ export function releasedChanges(
  * Voids approvals whose open changes affect over a quarter more people than were shown, also after they were matched. An open change of a deal
  * releases all of it, so people and credits of the whole deal count.
  */
-export function voidGrown(
-  approvals: readonly Approval[],
-  impacts: readonly Impact[],
-  differences: readonly Difference[],
-): readonly Approval[] {
+export function voidGrown(approvals: readonly Approval[], { whole, differences }: JudgementInputs): readonly Approval[] {
   return approvals.map((approval) => {
     if (approval.state !== 'pending' || approval.people === undefined) return approval
     const open = approval.released.filter((one) => !one.verified)
     const deals = new Set(open.flatMap(({ pool }) => pool ?? []))
     const dealt = deals.size === 0 ? [] : differences.filter(({ pool }) => pool !== undefined && deals.has(pool.key))
     const keys = new Set([...open.map(({ scope }) => scopeKey(scope)), ...dealt.map(({ key }) => key)])
-    const people = keys.size === 0 ? 0 : impacts.filter((impact) => impact.changes.some((key) => keys.has(key))).length
+    const people = keys.size === 0 ? 0 : whole.filter((impact) => impact.changes.some((key) => keys.has(key))).length
     return hasGrown({ people, credits: creditsMoved(dealt) }, approval) ? { ...approval, state: 'void' } : approval
   })
 }
@@ -191,14 +184,10 @@ export interface Unmatched {
 }
 
 /** Matches pending approvals with the holds of a plan. Each releases its hold, or is void because the hold has grown or the roster is another. */
-export function matchApprovals(
-  approvals: readonly Approval[],
-  holds: readonly Hold[],
-  wanted: ReadonlyMap<ScopeKey, Difference>,
-  { holdsShown: shown, facts, approvalSteps }: JudgementInputs,
-) {
+export function matchApprovals(approvals: readonly Approval[], holds: readonly Hold[], inputs: JudgementInputs) {
+  const { holdsShown: shown, facts, approvalSteps } = inputs
   const roster = facts.rosterDoubt?.now
-  const poolOf = ({ scope }: HeldChange): string | undefined => wanted.get(scopeKey(scope))?.pool?.key
+  const poolOf = ({ scope }: HeldChange): string | undefined => byKeyIn(inputs.differences).get(scopeKey(scope))?.pool?.key
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
   const matched: Hold[] = []
   const unmatched: Unmatched[] = []
@@ -263,7 +252,7 @@ export function shownApprovals(
   { policy, differences }: JudgementInputs,
 ): readonly PlanApproval[] {
   const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
-  const byKey = byScope(differences)
+  const byKey = byKeyIn(differences)
   const placeOf = new Map(policy.set.approvals.map(({ id, at }) => [id, at]))
   const present = new Set(holds.map(({ id }) => id))
   const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && present.has(id)))

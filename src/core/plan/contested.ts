@@ -4,7 +4,7 @@
 import { isSameEntry } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
-import type { Contest, Difference, KnownContests } from './snapshot.ts'
+import type { Contest, Difference, KnownContests, Snapshot } from './snapshot.ts'
 
 /** Foreign changes of so long ago count, and a contested scope is left alone for so long. */
 export const CONTEST_MS = DAY_MS
@@ -13,12 +13,9 @@ export const CONTEST_MS = DAY_MS
 export const isLeftTo = (contest: Contest, now: Instant): boolean => isYounger(contest.at, now, CONTEST_MS)
 
 /** The scopes among these differences that are contested now. */
-export function contestedScopes(
-  differences: readonly Difference[],
-  { known, written }: KnownContests,
-  limit: number | 'off',
-  now: Instant,
-): ReadonlyMap<ScopeKey, Contest> {
+export function contestedScopes(differences: readonly Difference[], { contests, guards, now }: Snapshot): ReadonlyMap<ScopeKey, Contest> {
+  const { known, written } = contests
+  const limit = guards.contested
   const found = new Map<ScopeKey, Contest>()
   if (limit === 'off') return found
   for (const { scope, key, from, to, cause, entry } of differences) {

@@ -103,7 +103,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   const isInherited = desired.cap === 'none' && (isAwaited(owned) || !isOurs(owned, observed)) && showsInherited(key, observed, slots)
   const isHidden = desired.cap === 'none' && desired.entry.kind !== 'kept' && mayHideZero(owned, slots)
   if (isHidden && (observed === 'none' || isInherited)) {
-    draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, true), healing: false, reason: HIDDEN_ZERO })
+    draft.differences.push({ ...difference(desired, key, observed, inputs, true), healing: false, reason: HIDDEN_ZERO })
     return
   }
   if (observed === desired.cap || isInherited) {
@@ -129,7 +129,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     draft.adopted.push(landed)
   }
   const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews.get(desired.origin.pool)
-  draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), pool })
+  draft.differences.push({ ...difference(desired, key, observed, inputs, isOverwritten), pool })
 }
 
 function compareOrphan(known: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {
@@ -181,14 +181,9 @@ function landedLate(owned: OwnedCap, key: ScopeKey, observed: Observed, { contes
   return landed && !(isCleared && slots.mayBeInherited(key)) ? withTried(owned, observed, false) : undefined
 }
 
-function difference(
-  desired: DesiredCap,
-  key: ScopeKey,
-  from: Cap,
-  owned: OwnedCap | undefined,
-  resolution: Resolution,
-  isOverwritten: boolean,
-): Difference {
+function difference(desired: DesiredCap, key: ScopeKey, from: Cap, inputs: DiffInputs, isOverwritten: boolean): Difference {
+  const { resolution } = inputs
+  const owned = inputs.owned.get(key)
   const isSame = owned !== undefined && isSameEntry(owned.entry, desired.entry)
   const grantEnd = desired.origin.kind !== 'grant' && !isSame && showsEndedGrant(owned, resolution)
   const isMoved = isSame && !isOurs(owned, from)

@@ -2,7 +2,6 @@
 // changes still counted, until no approval matches any more. Releasing one hold must never let another through.
 
 import type { CapAt } from '../interpret/effective.ts'
-import type { Slots } from '../interpret/slots.ts'
 import type { Approval, Hold } from '../model/change.ts'
 import { UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -34,17 +33,16 @@ type Round = ReturnType<ReturnType<typeof roundsOf>>
 /** Judges which changes may be written. */
 export function judgeWithApprovals(inputs: JudgementInputs) {
   const { now, facts, idle } = inputs
-  const byKey = byScope(inputs.differences)
   const listed = inputs.policy.set.approvals.map(({ id }) => id)
   const known = asShown(currentApprovals(inputs.approvals, { policy: listed }, now), inputs.holdsShown)
-  const approvals = voidGrown(verifyApprovals(known, byKey, inputs), inputs.whole, inputs.differences)
-  const judgeNow = roundsOf(approvals, byKey, inputs)
+  const approvals = voidGrown(verifyApprovals(known, inputs), inputs)
+  const judgeNow = roundsOf(approvals, inputs)
   let round = judgeNow(approvals)
   if (facts.rosterMissing === 'never') {
     const ids = [...known.filter(({ state }) => state === 'pending').map(({ id }) => id), ...inputs.approve]
     return judged(round, { approvals, unmatched: ids.map((id) => ({ id, note: NO_ROSTER })) }, inputs)
   }
-  const match = (some: readonly Approval[], { judgement }: Round) => matchApprovals(some, judgement.holds, byKey, inputs)
+  const match = (some: readonly Approval[], { judgement }: Round) => matchApprovals(some, judgement.holds, inputs)
   if (idle !== undefined) {
     // Nothing is matched now; the plan shows what would be.
     const later = match(approvals, round)
@@ -65,17 +63,17 @@ export function judgeWithApprovals(inputs: JudgementInputs) {
 }
 
 /** Judges with these approvals. What one of its judgements has held stays held in the next: releasing one hold never lets another through. */
-function roundsOf(verified: readonly Approval[], byKey: ReadonlyMap<ScopeKey, Difference>, inputs: JudgementInputs) {
-  const { differences, slots, now, facts } = inputs
+function roundsOf(verified: readonly Approval[], inputs: JudgementInputs) {
+  const { now, facts } = inputs
   const recent = verified.filter(({ releasedAt = Number.NEGATIVE_INFINITY }) => now - releasedAt < BESIDE_MS)
-  const judge = judges(inputs, landedReleases(recent, byKey, slots))
-  const held = heldBeside(recent, differences)
-  const releasedBy = (some: readonly Approval[]) => releasedChanges(some, differences, slots.isFromAncestorWrite)
+  const judge = judges(inputs, landedReleases(recent, inputs))
+  const held = heldBeside(recent, inputs.differences)
   return (approvals: readonly Approval[]) => {
     // Without any roster nobody can be counted: no approval counts, and none is used up.
-    const released = facts.rosterMissing === 'never' ? new Map<ScopeKey, Approval>() : releasedBy(approvals)
+    const released = facts.rosterMissing === 'never' ? new Map<ScopeKey, Approval>() : releasedChanges(approvals, inputs)
     // A change that was released before the breaker opened was tried then.
-    const tryAnyway = releasedBy(approvals.filter(({ approvedAt }) => approvedAt >= (facts.breaker?.openedAt ?? 0)))
+    const since = approvals.filter(({ approvedAt }) => approvedAt >= (facts.breaker?.openedAt ?? 0))
+    const tryAnyway = releasedChanges(since, inputs)
     const judgement = judge({ released: new Set(released.keys()), tryAnyway: new Set(tryAnyway.keys()), held })
     for (const key of judgement.heldBy.keys()) held.add(key)
     return { judgement, released }
@@ -128,16 +126,13 @@ function heldBeside(releases: readonly Approval[], differences: readonly Differe
 }
 
 /** Released changes that have landed, as they were before: also where another client has changed the cap since. */
-function landedReleases(
-  releases: readonly Approval[],
-  wanted: ReadonlyMap<ScopeKey, Difference>,
-  { shown }: Slots,
-): ReadonlyMap<ScopeKey, Difference> {
+function landedReleases(releases: readonly Approval[], { differences, slots }: JudgementInputs): ReadonlyMap<ScopeKey, Difference> {
+  const wanted = byScope(differences)
   const landed = new Map<ScopeKey, Difference>()
   for (const { scope, from, to, verified } of releases.flatMap((one) => one.released)) {
     const key = scopeKey(scope)
     const want = wanted.get(key)
-    const isLanded = want ? want.to === to && want.from !== from : verified || shown(key) === to
+    const isLanded = want ? want.to === to && want.from !== from : verified || slots.shown(key) === to
     if (isLanded) landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
   }
   return landed

@@ -110,12 +110,7 @@ function keptCap(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {
 }
 
 /** The clears that these differences may reveal, in the order of scopes. None has an effect on people of its own: both readings end alike. */
-export function revealedClears(
-  differences: readonly Difference[],
-  { desired }: Pick<Diff, 'desired'>,
-  slots: Slots,
-  people: People,
-): readonly Difference[] {
+export function revealedClears(differences: readonly Difference[], { desired }: Diff, slots: Slots, people: People): readonly Difference[] {
   const changes = byScope(differences)
   if (slots.model.layers === 'copied' || differences.every(({ scope }) => scope.kind === 'user')) return []
   const ancestorOf = (key: ScopeKey): Difference | undefined =>

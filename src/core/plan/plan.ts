@@ -35,7 +35,7 @@ export function buildPlan(given: Snapshot) {
 
   const writable = watched ? differences.filter((one) => !watched(one)) : differences
   const wholeWritable = writable.length === differences.length ? whole : impactOf(byScope(writable), impact)
-  const contested = contestedScopes(writable, given.contests, given.guards.contested, given.now)
+  const contested = contestedScopes(writable, given)
   const reveals = revealedClears(writable, result, slots, people)
   const toJudge = reveals.length === 0 ? writable : inOrder([...writable, ...reveals])
   const judging = { differences: toJudge, impact, whole: wholeWritable, inSync: result.inSync, contested, slots }
@@ -126,11 +126,7 @@ function splitRefused({ quarantined }: Snapshot, caps: readonly DesiredCap[]) {
 }
 
 /** Caps of the team and of groups that the service has refused: they stay pending, and defer the changes that depend on them. */
-function refusedAncestors(
-  { quarantined }: Snapshot,
-  declared: ReadonlyMap<ScopeKey, DesiredCap>,
-  desired: typeof declared,
-): readonly Refused[] {
+function refusedAncestors({ quarantined }: Snapshot, declared: Diff['desired'], desired: Diff['desired']): readonly Refused[] {
   return [...quarantined].flatMap(([key, { code, message }]) => {
     const want = desired.has(key) ? undefined : declared.get(key)
     // A group that the service does not know has nobody in it.

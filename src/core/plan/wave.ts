@@ -173,11 +173,7 @@ function blockerFinder(inputs: WaveInputs): (change: Pending, admitted: Changes)
 }
 
 /** The limits of each person; one set for each combination of scopes on the chain that may have nothing set. */
-function limitsReader(
-  inputs: WaveInputs,
-  start: PlanStart,
-  pending: Changes,
-): (person: CountedPerson, chain: readonly ScopeKey[]) => readonly Limits[] {
+function limitsReader(inputs: WaveInputs, start: PlanStart, pending: Changes) {
   const wanted = inputs.pending.filter(({ isWatched }) => !isWatched)
   const goal = byScope(wanted)
   const accepted = byScope(wanted.filter(({ isRefused }) => !isRefused))
@@ -195,7 +191,7 @@ function limitsReader(
       mayBeUncapped: before === 'none' || end === 'none',
     }
   }
-  return (person, chain) => {
+  return (person: CountedPerson, chain: readonly ScopeKey[]): readonly Limits[] => {
     const limits = known.get(person) ?? combinations(chain.filter(start.mayBeInherited)).map((unset) => limitsOf(person, unset))
     known.set(person, limits)
     return limits

@@ -95,14 +95,28 @@ export function dealPool(
   now: Instant,
   { always = false, hasShown = false }: DealOptions = {},
 ): PoolState {
-  const laid = layOut(terms, state)
-  const aimed = aim(laid.table, terms, laid.undealt)
+  const { emails, table, undealt } = layOut(terms, state)
+  const aimed = aim(table, terms, undealt)
   const isOver = dealtSum(state) > terms.credits
   const isRested = now - (state.dealtAt ?? 0) >= REST_MS && state.readAt > (state.dealtAt ?? 0)
-  const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, aimed, isOver))
+  const isDue = always || hasChanged(terms, state) || (isRested && matters(table, aimed, isOver))
   if (!isDue && !hasShown) return state
-  give(laid.table, aimed, { room: terms.credits - fullSum(state), isOver, raisesOnly: !isDue })
-  return dealt(terms, state, laid, now, !isDue)
+  // Without a deal that is due only the raises that the last deal's lowered caps pay for: nobody is lowered, and the time of the next deal stays.
+  give(table, aimed, { room: terms.credits - fullSum(state), isOver, raisesOnly: !isDue })
+  const given = new Map<string, Credits>()
+  for (const [place, email] of emails.entries()) {
+    const cap = table.given[place] ?? Number.NaN
+    if (!Number.isNaN(cap)) given.set(email, credits(cap))
+  }
+  const isSame = emails.every((email) => given.get(email) === memberOf(state, email)?.dealt) && !hasNewTerms(terms, state)
+  if (isSame && state.dealtAt !== undefined) return state
+  const members = Object.fromEntries(
+    Object.entries(state.members).map(([email, member]): [string, PoolMember] => {
+      const cap = given.get(email)
+      return [email, cap === undefined ? member : { ...member, dealt: cap }]
+    }),
+  )
+  return isDue ? { ...state, terms, dealtAt: now, members } : { ...state, members }
 }
 
 const hasNewTerms = (terms: PoolTerms, { terms: before }: PoolState): boolean =>
@@ -127,33 +141,6 @@ export const isWhole = (terms: PoolTerms, state: PoolState): boolean =>
       ? member.left.at <= (state.dealtAt ?? Number.NEGATIVE_INFINITY)
       : !isDealt(member) || member.dealt !== undefined || member.inForce?.cap === 0,
   )
-
-/**
- * The state with the caps given now; the same object where nobody's cap changes. `raisesOnly`: only the raises that the last deal's lowered caps
- * pay for: nobody is lowered, and the time of the next deal stays.
- */
-function dealt(
-  terms: PoolTerms,
-  state: PoolState,
-  { emails, table }: ReturnType<typeof layOut>,
-  now: Instant,
-  raisesOnly: boolean,
-): PoolState {
-  const given = new Map<string, Credits>()
-  for (const [place, email] of emails.entries()) {
-    const cap = table.given[place] ?? Number.NaN
-    if (!Number.isNaN(cap)) given.set(email, credits(cap))
-  }
-  const isSame = emails.every((email) => given.get(email) === memberOf(state, email)?.dealt) && !hasNewTerms(terms, state)
-  if (isSame && state.dealtAt !== undefined) return state
-  const members = Object.fromEntries(
-    Object.entries(state.members).map(([email, member]): [string, PoolMember] => {
-      const cap = given.get(email)
-      return [email, cap === undefined ? member : { ...member, dealt: cap }]
-    }),
-  )
-  return raisesOnly ? { ...state, members } : { ...state, terms, dealtAt: now, members }
-}
 
 /** Whether raises of the last deal have to wait: the sum is above the credits, or use under a lowered cap does not show yet. */
 export const isWaiting = (terms: PoolTerms, state: PoolState): boolean =>

@@ -53,11 +53,7 @@ function costOf(table: PoolTable, from: number, to: number, capOf: (place: numbe
 }
 
 /** Fills `target` by the highest level that the budget pays for; 0, which leaves everybody their use, where it pays for none. */
-function spread(
-  table: PoolTable,
-  { from, to, min }: { readonly from: number; readonly to: number; readonly min: number },
-  budget: number,
-): Part {
+function spread(table: PoolTable, { from, to, min }: Pick<Levels, 'from' | 'to' | 'min'>, budget: number): Part {
   const levels = levelsOf(table, from, to, min)
   if (from === to) return { levels, level: 0 }
   const level = highestLevel(levels, (at) => costAt(table, levels, at), budget) ?? 0

@@ -2,10 +2,9 @@
 // counts is decided in matches.ts. It decides nothing about caps.
 
 import type { Note } from '../model/condition.ts'
-import type { GroupMembers, Person, Roster } from '../model/observed.ts'
-import type { PeopleRule, Pool, When } from '../model/policy.ts'
+import type { GroupMembers, Listing, Person, Roster } from '../model/observed.ts'
+import type { Attributes, PeopleRule, Pool, When } from '../model/policy.ts'
 import { count, DAY_MS, type Instant } from '../model/units.ts'
-import { attributesHold, attributesMissing, attributesText, nobodyHas } from './attributes.ts'
 
 type Truth = boolean | 'unknown'
 
@@ -178,6 +177,68 @@ export function fitsGlob(pattern: string, text: string): boolean {
   return from === pattern.length
 }
 
+// What conditions on the people file ask of a person, and how that is told.
+
+/** Whether a condition on the people file holds. Who is not listed has no known value, and an empty cell is a known empty text. */
+function attributesHold({ listed, columns = {} }: Attributes, listing: Listing | undefined): boolean | 'unknown' {
+  if (!listing) return 'unknown'
+  const { values } = listing
+  if (listed !== undefined && listed !== (values !== undefined)) return false
+  let truth: boolean | 'unknown' = true
+  for (const [column, text] of Object.entries(columns)) {
+    const value = values?.[column]
+    if (value === undefined) truth = 'unknown'
+    else if (value !== text) return false
+  }
+  return truth
+}
+
+/** `costCenter is CC-12, was CC-7`. */
+function attributesText({ listed, columns = {} }: Attributes, listing: Listing | undefined): string {
+  const { values, was, goneAt } = listing ?? {}
+  const parts = Object.keys(columns).map((column) => {
+    const before = was?.values[column]
+    return `${column} is ${cellText(values?.[column] ?? '')}${before === undefined ? '' : `, was ${cellText(before)}`}`
+  })
+  if (listed !== undefined && values === undefined) parts.unshift('not in the people file')
+  if (listed !== undefined && values !== undefined && goneAt === undefined) parts.unshift('in the people file')
+  if (goneAt !== undefined) parts.push('no longer in the people file, the last values count for 7 days')
+  return parts.join(', ')
+}
+
+const cellText = (text: string): string => (text === '' ? 'empty' : text)
+
+/** Why it is not known whether the condition holds. */
+function attributesMissing({ columns = {} }: Attributes, listing: Listing | undefined): string {
+  if (!listing) return 'no people file was read yet'
+  if (!listing.values) return 'not in the people file'
+  const missing = Object.keys(columns).filter((column) => listing.values?.[column] === undefined)
+  return `the people file that was read last has no column ${missing.join(', ')}`
+}
+
+/** Why nobody meets the condition, with the nearest value there is. */
+function nobodyHas({ listed, columns = {} }: Attributes, people: readonly Person[], nearest: NearestWord): string {
+  for (const [column, text] of Object.entries(columns)) {
+    const values = [...new Set(people.flatMap(({ listing }) => listing?.values?.[column] ?? []))].sort()
+    if (values.includes(text)) continue
+    const near = nearest(text, values)
+    return `nobody has the ${column} ${cellText(text)}${near === undefined ? '' : `; did you mean ${cellText(near)}?`}`
+  }
+  return listed === false ? 'everybody is in the people file' : 'nobody in the people file meets all of it'
+}
+
+/** The last changes of people in the file by e-mail, of the columns that conditions name: `costCenter is CC-12, was CC-7`. */
+export function attributeChanges(whens: readonly When[], people: readonly Person[]) {
+  const named = new Set(whens.flatMap(({ attributes }) => Object.keys(attributes?.columns ?? {})))
+  return new Map(
+    people.flatMap(({ email, listing }) => {
+      const columns = Object.entries(listing?.was?.values ?? {}).filter(([column]) => named.has(column))
+      if (!listing?.was || columns.length === 0) return []
+      return [[email, { at: listing.was.at, text: attributesText({ columns: Object.fromEntries(columns) }, listing) }] as const]
+    }),
+  )
+}
+
 // Warnings about rules that may not do what was meant: nobody matches, everybody does, or the roster does not tell. Each names the nearest
 // value there is. It changes nothing.
 
@@ -213,36 +274,28 @@ interface Judged {
 /** Notes in the order of the rules; none while there is no roster. */
 export function ruleNotes(statuses: readonly RuleStatus[], judged: Judged): readonly RuleNote[] {
   if (judged.people.length === 0) return []
-  return statuses.flatMap((status, index) => {
-    const found = noteOf(status, judged, statuses.slice(0, index))
-    return found ? [{ ...found, subject: `rule ${status.rule.name}`, at: status.rule.at }] : []
-  })
+  return statuses.flatMap((status, index) => noteOf(status, judged, statuses.slice(0, index)) ?? [])
 }
 
-function noteOf(
-  { rule, people: matched, holds, unknown }: RuleStatus,
-  judged: Judged,
-  earlier: readonly RuleStatus[],
-): Omit<RuleNote, 'subject' | 'at'> | undefined {
-  const { name, when } = rule
+function noteOf(status: RuleStatus, judged: Judged, earlier: readonly RuleStatus[]): RuleNote | undefined {
+  const { rule, people: matched, holds, unknown } = status
+  const { name, when, at } = rule
   const { people, facts } = judged
+  const note = (code: RuleNote['code'], text: string): RuleNote => ({ code, subject: `rule ${name}`, message: `rule ${name}${text}`, at })
   if (unknown > 0) {
     const first = people.find((person) => truthOf(when, person, facts) === 'unknown')
     const why = first ? answersOf(when, first, facts).find(({ truth }) => truth === 'unknown') : undefined
     const because = why ? ` (${why.key}: ${why.text})` : ''
     const whom = unknown === 1 ? '1 person, who keeps' : `${unknown} people, who keep`
-    return { code: 'RULE_UNKNOWN', message: `rule ${name}: whether it matches is not known for ${whom} what is in force${because}` }
+    return note('RULE_UNKNOWN', `: whether it matches is not known for ${whom} what is in force${because}`)
   }
   if (matched === 0) {
     const why = holds > 0 ? whyEarlier(earlier) : whyNobody(rule, judged)
-    return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${why}` }
+    return note('RULE_NOBODY', ` matches nobody: ${why}`)
   }
   const isEverybody = Object.keys(when).length === 1 && when.email !== undefined && people.length >= FEW_PEOPLE && matched === people.length
   if (!isEverybody) return undefined
-  return {
-    code: 'RULE_EVERYBODY',
-    message: `rule ${name} matches everybody on the roster: e-mail matches ${when.email} for all ${matched}`,
-  }
+  return note('RULE_EVERYBODY', ` matches everybody on the roster: e-mail matches ${when.email} for all ${matched}`)
 }
 
 function whyEarlier(earlier: readonly RuleStatus[]): string {
@@ -276,9 +329,9 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   },
   groups: ({ groups = [] }) => `nobody is in ${groups.length === 1 ? 'group' : 'one of the groups'} ${groups.join(', ')}`,
   inactiveDays: ({ inactiveDays }, people, facts) =>
-    `nobody was inactive for ${whole(inactiveDays)} or more; ${nearestOf(people, (one) => inactiveFor(one, facts), Math.max, whole)}`,
+    `nobody was inactive for ${whole(inactiveDays)} or more; ${nearestOf(daysOf(inactiveFor, people, facts), Math.max, whole)}`,
   joinedWithinDays: ({ joinedWithinDays }, people, facts) =>
-    `nobody joined within ${whole(joinedWithinDays)}; ${nearestOf(people, (one) => joinedAgo(one, facts), Math.min, atMost)}`,
+    `nobody joined within ${whole(joinedWithinDays)}; ${nearestOf(daysOf(joinedAgo, people, facts), Math.min, atMost)}`,
   activeDays({ activeDays }, people) {
     const days = people.flatMap((person) => person.activeDays?.[activeDays?.within ?? 0] ?? [])
     const least = days.length === 0 ? '' : `; the least is ${days.reduce((a, b) => Math.min(a, b))}`
@@ -312,12 +365,8 @@ const nameOf = (address: string): string => address.slice(0, Math.max(0, address
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
 /** `text`: days in words that agree with what the condition makes of them. */
-function nearestOf(
-  people: readonly Person[],
-  daysOf: (person: Person) => number | undefined,
-  pick: (a: number, b: number) => number,
-  text: (days: number) => string,
-): string {
-  const days = people.flatMap((person) => daysOf(person) ?? [])
-  return days.length === 0 ? 'nobody has a time' : `the nearest is ${text(days.reduce((a, b) => pick(a, b)))}`
-}
+const nearestOf = (days: readonly number[], pick: (a: number, b: number) => number, text: (days: number) => string): string =>
+  days.length === 0 ? 'nobody has a time' : `the nearest is ${text(days.reduce((a, b) => pick(a, b)))}`
+
+const daysOf = (of: typeof inactiveFor, people: readonly Person[], facts: RowFacts): readonly number[] =>
+  people.flatMap((person) => of(person, facts) ?? [])

@@ -17,7 +17,6 @@ import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/deal.ts'
 import { amountOf } from '../pools/observe.ts'
-import { attributeChanges } from './attributes.ts'
 import type { Candidate, Origin, RejectedScope } from './candidate.ts'
 import {
   type DesiredInputs,
@@ -28,7 +27,7 @@ import {
   sharedCandidates,
   verdictOfGroups,
 } from './chain.ts'
-import { poolCondition } from './conditions.ts'
+import { attributeChanges, poolCondition } from './conditions.ts'
 import { ruleCandidate, SEEN_ONCE } from './matches.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
 import { whyAway, whyUnknown } from './roster.ts'

@@ -19,12 +19,7 @@ export type DealtPools = Readonly<Record<string, PoolState>>
 export type ResolvedPools = ReturnType<typeof resolvePools>
 
 /** Finds the members of every pool. Without a roster there are none. */
-export function resolvePools(
-  { pools }: PolicySet,
-  roster: Roster | undefined,
-  rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
-  dealt: DealtPools,
-) {
+export function resolvePools({ pools }: PolicySet, roster: Roster | undefined, rules: JudgedRules, dealt: DealtPools) {
   const approved = approvedIn(roster).map(({ email }) => email)
   /** By the name of the pool: approved members, sorted. */
   const members = new Map(pools.map((pool) => [pool.name, approved.filter(membershipOf(pool, rules)).sort()]))
@@ -46,7 +41,7 @@ export function resolvePools(
   }
 }
 
-function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'membersOf'>): (email: string) => boolean {
+function membershipOf(pool: Pool, rules: JudgedRules): (email: string) => boolean {
   if (pool.members.kind === 'emails') {
     const emails = new Set(pool.members.emails)
     return (email) => emails.has(email)
@@ -57,7 +52,7 @@ function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'membersOf'>): (email
   return (email) => key !== undefined && matches?.settled(email) === key
 }
 
-function unknownOf({ members }: Pool, approved: readonly string[], rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>): PoolPeople['unknown'] {
+function unknownOf({ members }: Pool, approved: readonly string[], rules: JudgedRules): PoolPeople['unknown'] {
   if (members.kind !== 'when') return undefined
   const matches = rules.membersOf(members.when)
   const emails = approved.filter((email) => matches?.of(email).kind === 'unknown')
@@ -69,7 +64,7 @@ function unknownOf({ members }: Pool, approved: readonly string[], rules: Pick<J
 export type Place = ReturnType<typeof placeIn>
 
 /** `state`: absent while nothing was dealt. */
-function placeIn(pool: Pool, state: PoolState | undefined, email: string, rules: Pick<JudgedRules, 'whyOf'>) {
+function placeIn(pool: Pool, state: PoolState | undefined, email: string, rules: JudgedRules) {
   const waits = state && waitingRaises(pool, state).get(email)
   return {
     pool,
@@ -84,7 +79,7 @@ function placeIn(pool: Pool, state: PoolState | undefined, email: string, rules:
   }
 }
 
-function dealtCandidate(pool: Pool, state: PoolState, email: string, rules: Pick<JudgedRules, 'whyOf'>): Candidate | undefined {
+function dealtCandidate(pool: Pool, state: PoolState, email: string, rules: JudgedRules): Candidate | undefined {
   const cap = capToAsk(pool, state, email)
   if (cap === undefined) return undefined
   const reason = `pool ${pool.name}${ofAttributes(pool, email, rules)}: ${termsOf(pool, state, email, cap)}`
@@ -92,7 +87,7 @@ function dealtCandidate(pool: Pool, state: PoolState, email: string, rules: Pick
 }
 
 /** ` (costCenter is CC-12, was CC-7)`: whoever writes the people file decides about members. */
-const ofAttributes = ({ members }: Pool, email: string, rules: Pick<JudgedRules, 'whyOf'>): string =>
+const ofAttributes = ({ members }: Pool, email: string, rules: JudgedRules): string =>
   members.kind === 'when' && members.when.attributes ? ` (${rules.whyOf(members, email)})` : ''
 
 /** `by need, of 20000 credits`. */

@@ -99,10 +99,10 @@ export function judgeRoster(
 export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, Math.max(a, b) / 100)
 
 /** The groups that still match a declared id and name, in the declared order. Under another name the members of a group are not known yet. */
-export const keepGroups = (
+export function keepGroups(
   groups: readonly GroupMembers[],
   declared: readonly Pick<GroupMembers, 'id' | 'name'>[],
-): readonly GroupMembers[] => {
+): readonly GroupMembers[] {
   const byId = new Map(groups.map((group) => [group.id, group]))
   return declared.flatMap(({ id, name }) => {
     const known = byId.get(id)
@@ -180,11 +180,7 @@ function withUse(fresh: Roster, other: Roster | undefined): Roster {
 }
 
 /** Groups with the figures that belong to the roster's. */
-export function groupsOfTurn(
-  turn: CycleFacts['turn'],
-  fresh: readonly GroupMembers[],
-  known: readonly GroupMembers[],
-): readonly GroupMembers[] {
+export function groupsOfTurn(turn: Believed['turn'], fresh: readonly GroupMembers[], known: readonly GroupMembers[]) {
   if (!turn) return fresh
   const figures = new Map(turn.figuresAt === undefined ? [] : known.map(({ id, used }) => [id, used]))
   return fresh.map((group): GroupMembers => ({ ...group, used: figures.get(group.id) }))
@@ -299,11 +295,7 @@ function shrinkOf(file: DirectoryFile, before: DirectoryMemory, roster: Roster):
   return [...counts.values()].reduce((worst, one) => (lost(one) > lost(worst) ? one : worst), { from: 0, to: 0 })
 }
 
-function listedNow(
-  values: Readonly<Record<string, string>> | undefined,
-  before: readonly DatedListing[],
-  now: Instant,
-): readonly DatedListing[] {
+function listedNow(values: Listing['values'], before: readonly DatedListing[], now: Instant): readonly DatedListing[] {
   const last = before.at(-1)
   const add = (listing: Listing): readonly DatedListing[] =>
     [...before.filter((_, index) => now - (before[index + 1]?.at ?? now) < KEPT_MS), { at: now, ...listing }].slice(-MOST_CHANGES)

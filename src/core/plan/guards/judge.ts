@@ -33,6 +33,9 @@ function judge(inputs: GuardInputs) {
 
 type HeldChanges = ReturnType<typeof holdChanges>
 
+/** The guards that hold each change. */
+type GuardsOf = ReadonlyMap<ScopeKey, readonly GuardCode[]>
+
 /** Holds changes round by round, until the guards find nothing more among the active ones. */
 function holdChanges(inputs: GuardInputs) {
   const active = byScope(inputs.differences)
@@ -75,7 +78,7 @@ function holdChanges(inputs: GuardInputs) {
 const COUNTING: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
 /** Where caps are copied, a team or group write would carry out or overwrite the changes held for its members: it is held as well. */
-function wouldOverwriteHeld(round: Round, guardsOf: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
+function wouldOverwriteHeld(round: Round, guardsOf: GuardsOf): GuardsOf {
   const { capSemantics, people } = round.inputs.impact
   const held = new Map<ScopeKey, GuardCode[]>()
   if (capSemantics !== 'copied') return held
@@ -94,10 +97,7 @@ function wouldOverwriteHeld(round: Round, guardsOf: ReadonlyMap<ScopeKey, readon
  * A clear that the write to an ancestor reveals is one step with that write, and people are counted by the end of both: what holds the write
  * holds the clear, and one approval releases both.
  */
-function withReveals(
-  guardsOf: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
-  { differences, released }: GuardInputs,
-): ReadonlyMap<ScopeKey, readonly GuardCode[]> {
+function withReveals(guardsOf: GuardsOf, { differences, released }: GuardInputs): GuardsOf {
   const revealed = differences.flatMap(({ key, revealedBy }) => {
     const guards = revealedBy && !released.has(key) ? guardsOf.get(scopeKey(revealedBy)) : undefined
     return guards ? [[key, [...new Set([...guards, ...(guardsOf.get(key) ?? [])])]] as const] : []

@@ -3,7 +3,7 @@
 import { type CapAt, type CountedPerson, TEAM_KEY } from '../../interpret/effective.ts'
 import type { Slots } from '../../interpret/slots.ts'
 import type { GuardCode } from '../../model/change.ts'
-import type { OwnerKind, PolicyEntry } from '../../model/policy.ts'
+import type { PolicyEntry } from '../../model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import type { DesiredCap } from '../../resolve/desired.ts'
 import { type Impact, type ImpactInputs, impactOn, isFree } from '../impact.ts'
@@ -68,11 +68,8 @@ export interface Round {
 export type Guard = (round: Round) => Finding | undefined
 
 /** What a scope's cap comes from: what is not declared any more came from what owns it. */
-export const originAt = (
-  key: ScopeKey,
-  kind: PolicyEntry['kind'],
-  { owned }: Pick<GuardInputs, 'owned'>,
-): PolicyEntry['kind'] | OwnerKind | undefined => (kind === 'undeclared' ? owned.get(key)?.owner : kind)
+export const originAt = (key: ScopeKey, kind: PolicyEntry['kind'], { owned }: Pick<GuardInputs, 'owned'>) =>
+  kind === 'undeclared' ? owned.get(key)?.owner : kind
 
 /** The groups of these whose caps a person's change follows from: by the conflict rule, as a copy, or as what a grant adds to. */
 export function groupsBehind({ key, entry }: Difference, inputs: GuardInputs, isAmong: (group: ScopeKey) => boolean): readonly ScopeKey[] {
