@@ -4,7 +4,6 @@
 import { plain } from '../core/escape/text.ts'
 import { parseScope, scopeKey } from '../core/model/scope.ts'
 import { type CopyEnd, copyLedger, countRows } from '../daemon/ledger/sql/copy.ts'
-import type { Ledger } from '../ports.ts'
 import { action, COMMANDS, group, type NetworkFlags } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
@@ -31,8 +30,7 @@ async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Prom
   const scope = parseScope(typed)
   if (scope?.kind !== 'user') throw new UsageError(`'${typed}' is not an e-mail address`)
   const { email } = scope
-  const isKnown = (ledger: Ledger): boolean => ledger.owned().some((one) => scopeKey(one.scope) === scopeKey(scope))
-  await withLedger(flags, cli, { mode: 'note', prefers: isKnown }, async ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const ours = ledger.owned().find((one) => scopeKey(one.scope) === scopeKey(scope) && one.cap !== 'none')
     if (ours) {
       const way = 'take it out of the policy and let capkeeper clear it first'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { open } from '../support/ledger.ts'
 import { freePort } from '../support/postgres.ts'
 import { MAIN, start, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -47,11 +48,12 @@ test('a service that is down, at the start or later, leaves the daemon alive and
 /** A world whose service keeps its answers of one operation back. */
 const heldWorld = (held: Held): Promise<World> => world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}`, sandbox: { held } })
 
-/** What `ledger check` counts of acme: caps that are ours, and intents that are open. */
+/** What is recorded of acme: caps that are ours, and intents that are open. */
 async function recorded(at: World): Promise<{ readonly owned: number; readonly open: number }> {
-  const { stdout } = await at.run('ledger', 'check')
-  const [, owned, open] = /^acme +\S+ +(\d+) +(\d+) /m.exec(stdout) ?? []
-  return { owned: Number(owned), open: Number(open) }
+  const store = await open(at.path('ledger.db'), 'read')
+  const ledger = await store.workspace('acme', undefined)
+  await store.close()
+  return { owned: ledger.owned().length, open: ledger.openIntents().length }
 }
 
 /** The program, which sends itself a signal when it loads all that is behind its first file. */

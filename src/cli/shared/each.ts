@@ -60,42 +60,29 @@ export async function interruptible<T>(cli: Cli, work: (stop: AbortSignal, cut: 
 
 /** For how long all answers were refusals. Choice. */
 const LONG_MS = 10_000
-/** How often it is said again. Choice. */
-const AGAIN_MS = 60_000
 /** So long a person waits while every answer is a refusal for the rate: several windows of a minute, and none of an hour. Choice. */
 const PATIENCE_MS = 300_000
 
-/** Says on stderr, once and then every minute, that the service refuses all requests for the rate, and when that is no longer waited for. */
+/** Says on stderr, once, that the service refuses all requests for the rate, and when that is no longer waited for. */
 export function waitForRate(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string) {
-  const { clock } = cli
-  let waiting: { readonly sinceMs: number; readonly over: AbortController } | undefined
+  let refused: { readonly sinceMs: number; readonly note: Disposable } | undefined
   let isTold = false
   let givenUp: string | undefined
   const stop = (): void => {
-    waiting?.over.abort()
-    waiting = undefined
+    refused?.note[Symbol.dispose]()
+    refused = undefined
   }
-  const tell = (text: string): void => tellLine(cli, `note: ${workspace}: ${text}`)
-  const wait = async ({ sinceMs, over: { signal } }: NonNullable<typeof waiting>): Promise<void> => {
-    await clock.sleep(LONG_MS, signal)
-    if (!isTold) tell(`${REFUSED}; waiting until it takes them, for ${span(PATIENCE_MS)} at most`)
+  const tell = (): void => {
+    if (!isTold) tellLine(cli, `note: ${workspace}: ${REFUSED}; waiting until it takes them, for ${span(PATIENCE_MS)} at most`)
     isTold = true
-    for (;;) {
-      await clock.sleep(AGAIN_MS, signal)
-      tell(`still refused after ${span(clock.monotonic() - sinceMs)}`)
-    }
   }
   return {
     onRequest({ outcome, retryAfterMs = 0 }: Pick<RequestEvent, 'outcome' | 'retryAfterMs'>) {
       if (outcome !== 'rate_limited') return stop()
-      const nowMs = clock.monotonic()
-      if (!waiting) {
-        waiting = { sinceMs: nowMs, over: new AbortController() }
-        wait(waiting).catch(() => undefined)
-      }
-      const waitedMs = nowMs - waiting.sinceMs
-      if (waitedMs + retryAfterMs <= PATIENCE_MS) return
-      givenUp ??= waitedMs > PATIENCE_MS ? IN_VAIN : TOO_LONG(retryAfterMs)
+      const nowMs = cli.clock.monotonic()
+      refused ??= { sinceMs: nowMs, note: timer(cli.clock, LONG_MS, tell) }
+      if (nowMs - refused.sinceMs + retryAfterMs <= PATIENCE_MS) return
+      givenUp = `given up: ${REFUSED}, and a command waits for ${span(PATIENCE_MS)} at most`
       stop()
     },
     /** Why nothing is to be sent any more. */
@@ -105,11 +92,6 @@ export function waitForRate(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, work
 }
 
 const REFUSED = 'the service refuses requests, because its rate limit is reached'
-
-const IN_VAIN = `given up: the service has refused all requests for ${span(PATIENCE_MS)}, because its rate limit is reached`
-
-const TOO_LONG = (ms: number): string =>
-  `given up: ${REFUSED}, and says to wait for ${span(ms)} (Retry-After); a command waits for ${span(PATIENCE_MS)} at most`
 
 /**
  * Waits for all workspaces, so that shared parts can be closed afterwards, and prints each failure once. Throws the first failure where all

@@ -5,7 +5,7 @@ import type { Clock, LeaseTable, Ledger } from '../../ports.ts'
 import { dataRow, type LedgerMode } from './adapter.ts'
 import type { Fence } from './postgres/single.ts'
 import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
-import { type BindingReport, prune } from './sql/care.ts'
+import { prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
 import { type SqlDatabase, textKept } from './sql/statement.ts'
 import type { LedgerDatabase } from './sqlite/database.ts'
@@ -38,7 +38,6 @@ export interface LedgerReport {
   readonly schemaVersion: number
   /** One sentence for each fault; empty when the ledger is whole. */
   readonly problems: readonly string[]
-  readonly workspaces: readonly BindingReport[]
   /** What was not checked. */
   readonly note?: string
 }

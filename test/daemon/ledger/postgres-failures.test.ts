@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     const address = await server().create()
     const store = await open(address, { mode: 'read' })
     expect((await store.workspace('acme', URL_A)).owned()).toEqual([])
-    expect(await store.check()).toMatchObject({ exists: false, workspaces: [] })
+    expect(await store.check()).toMatchObject({ exists: false, problems: [] })
     expect(await sqlIn(address, "SELECT to_regnamespace('capkeeper') AS there")).toEqual([{ there: null }])
   })
 

@@ -4,7 +4,7 @@ import { plain } from '../../../core/escape/text.ts'
 import { hasErrors, InputError } from '../../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../../daemon/config/config.ts'
 import { ledgerFault } from '../../../daemon/ledger/postgres/address.ts'
-import type { LedgerReport, LedgerStore } from '../../../daemon/ledger/store.ts'
+import type { LedgerStore } from '../../../daemon/ledger/store.ts'
 import { type RecordedUse, recordedUseOf } from '../../../daemon/replay/gather.ts'
 import { loadPoliciesAside } from '../../../policy/load/load.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
@@ -12,7 +12,7 @@ import type { Ledger } from '../../../ports.ts'
 import { type NetworkFlags, sameArgs } from '../command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
-import { columns, count, tellLine } from '../text.ts'
+import { count, present, tellLine } from '../text.ts'
 import { shownLedger } from './address.ts'
 import { currentWorkspaces, mustBeKept, mustExist, withStore } from './store.ts'
 
@@ -103,21 +103,10 @@ export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> 
     return store.check()
   })
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
-  cli.stdout.write(checkText(report))
-  cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
-}
-
-function checkText(report: LedgerReport): string {
   const verdict = report.problems.length > 0 ? `not whole, ${count(report.problems.length, 'problem')}` : 'whole'
-  const head = ['WORKSPACE', 'ADDRESS', 'CAPS OF OURS', 'OPEN INTENTS', 'HISTORY', 'APPROVALS', 'QUARANTINED']
-  const rows = report.workspaces.map((one) => [
-    plain(one.workspace),
-    `${one.baseUrl === '' ? 'none yet' : plain(one.baseUrl)}${one.current ? '' : ' (set aside)'}`,
-    ...[one.owned, one.openIntents, one.history, one.approvals, one.quarantined].map(String),
-  ])
-  const table = rows.length > 0 ? columns([head, ...rows]) : []
-  const note = report.note === undefined ? [] : [report.note]
-  return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...note, ...table].join('\n')}\n`
+  const lines = present(`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, report.note)
+  cli.stdout.write(`${lines.join('\n')}\n`)
+  cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
 }
 
 /** Where the name of the workspace may come from. */

@@ -124,7 +124,7 @@ function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore 
       await database.transaction((query) => query('UPDATE capkeeper.schema_version SET version = version'), SQL.version)
     },
     check: async () => ({
-      ...{ file: database.name, exists: true, schemaVersion: SCHEMA_VERSION, ...(await checkRows(ledger)) },
+      ...{ file: database.name, exists: true, schemaVersion: SCHEMA_VERSION, problems: await checkRows(ledger) },
       note: 'each row was read; checking the pages is left to PostgreSQL (data checksums, pg_amcheck)',
     }),
     backup: () => Promise.reject(noBackupHere(database.name)),

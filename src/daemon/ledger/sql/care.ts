@@ -4,7 +4,7 @@ import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { KEYS } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { readFact, readRow } from '../values/values.ts'
-import { type Binding, bindings } from './bindings.ts'
+import { bindings } from './bindings.ts'
 import { dayOf } from './queries.ts'
 import { batches, type Row, type SqlDatabase } from './statement.ts'
 import { kindOf, TABLES } from './tables.ts'
@@ -19,7 +19,7 @@ export const MAX_PROBLEMS = 100
 const WITH_VALUE = ['owned', 'intent', 'history', 'approval', 'quarantine', 'known_days', 'pause', 'fact'] as const
 
 /** Reads every row. Damage is reported, and does not reject. `pages` reports the faults of what rows are kept in. */
-export async function checkRows(database: SqlDatabase, pages: () => readonly string[] = () => []) {
+export async function checkRows(database: SqlDatabase, pages: () => readonly string[] = () => []): Promise<readonly string[]> {
   const problems: string[] = []
   const tried = async (check: () => unknown): Promise<void> => {
     try {
@@ -38,26 +38,8 @@ export async function checkRows(database: SqlDatabase, pages: () => readonly str
       for await (const rows of batches(database.ask, table, columns, ['id'])) for (const row of rows) await tried(() => read(row))
     })
   }
-  const workspaces: BindingReport[] = []
-  await tried(async () => {
-    for (const binding of await bindings(database)) workspaces.push(await counted(database, binding))
-  })
-  return { problems, workspaces }
-}
-
-export type BindingReport = Awaited<ReturnType<typeof counted>>
-
-/** How many records one workspace has at one address. */
-async function counted({ ask }: SqlDatabase, { id, ...binding }: Binding) {
-  const tables = ['owned', 'intent', 'history', 'approval', 'quarantine']
-  const counts = tables.map((table) => `(SELECT count(*) FROM @${table} WHERE binding = ?1) AS ${table}`)
-  const [row] = await ask({ sql: `SELECT ${counts.join(', ')}`, values: [id] })
-  const count = (table: string): number => Number(row?.[table])
-  return {
-    ...binding,
-    ...{ owned: count('owned'), openIntents: count('intent'), history: count('history') },
-    ...{ approvals: count('approval'), quarantined: count('quarantine') },
-  }
+  await tried(() => bindings(database))
+  return problems
 }
 
 /** Deletes history and use older than 400 days, and people without use since. Resolves with the number of deleted rows. */

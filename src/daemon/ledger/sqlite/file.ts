@@ -200,8 +200,8 @@ function store(database: LedgerDatabase, parts: StoreParts, lock?: Lock): Ledger
       database.write(() => database.all('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
     },
     async check() {
-      const found = await checkRows(ledger, () => damage(database, 'integrity_check'))
-      return { file: database.file, exists: parts.exists, schemaVersion: schemaVersion(database), ...found }
+      const problems = await checkRows(ledger, () => damage(database, 'integrity_check'))
+      return { file: database.file, exists: parts.exists, schemaVersion: schemaVersion(database), problems }
     },
     async backup(target) {
       if (!parts.exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
