@@ -6,7 +6,7 @@ import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
 import { groupScope, parseScope, type Scope, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
-import { type Rhythm, type RhythmBound, rhythmBound, rhythmBoundText, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
+import { type Rhythm, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../core/plan/explain.ts'
 import { memberOf } from '../core/pools/state.ts'
 import type { Preview } from '../daemon/cycle/preview.ts'
@@ -25,13 +25,8 @@ import { amountText, blocksText, capText, columns, dayText, documentOrList, pres
 
 export const register = action(COMMANDS.explain, explainCommand)
 
-/** How often a daemon reads the scope; only a bound where the use by day is not known. */
-type Reading = Rhythm | RhythmBound
-
-const readingText = (reading: Reading): string => ('everyMs' in reading ? rhythmText(reading) : rhythmBoundText(reading))
-
 /** One explanation as text. */
-function explanationText(one: Explanation, rhythm: Reading | undefined, paint: Paint): string {
+function explanationText(one: Explanation, rhythm: Rhythm | undefined, paint: Paint): string {
   return blocksText([
     [headline(one, paint), ...statusLines(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
@@ -191,8 +186,8 @@ function lastWrite({ lastWrite: last }: Explanation): string {
 const ownedLine = ({ owned }: Explanation): string | undefined =>
   owned && `The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`
 
-const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): string | undefined =>
-  rhythm && `By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${readingText(rhythm)}.`
+const readLine = ({ scope }: Explanation, rhythm: Rhythm | undefined): string | undefined =>
+  rhythm && `By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${rhythmText(rhythm)}.`
 
 /** The explanation of a scope in one workspace. */
 type Explained = Awaited<ReturnType<typeof explainOne>>
@@ -212,16 +207,13 @@ function explanationDocument({ workspace, explanation, reading }: Explained) {
   return { workspace, ...rest, lastWrite: last && historyDocument(last), reading: reading && readingDocument(reading) }
 }
 
-/** As in the documents of `/api/v1`; without `everySeconds` where only the bound is known. */
-function readingDocument(reading: Reading) {
-  const atLeastMs = 'everyMs' in reading ? reading.sliced?.atLeastEveryMs : reading.atLeastEveryMs
-  return {
-    scope: reading.key,
-    everySeconds: 'everyMs' in reading ? Math.round(reading.everyMs / 1000) : undefined,
-    atLeastEverySeconds: atLeastMs === undefined ? undefined : Math.round(atLeastMs / 1000),
-    why: readingText(reading),
-  }
-}
+/** As in the documents of `/api/v1`. */
+const readingDocument = (rhythm: Rhythm) => ({
+  scope: rhythm.key,
+  everySeconds: Math.round(rhythm.everyMs / 1000),
+  atLeastEverySeconds: rhythm.sliced && Math.round(rhythm.sliced.atLeastEveryMs / 1000),
+  why: rhythmText(rhythm),
+})
 
 /** Explains one scope in all workspaces. */
 async function explainCommand(text: string, flags: FlagsOf<typeof COMMANDS.explain>, cli: Cli): Promise<void> {
@@ -254,25 +246,23 @@ async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli
   return { workspace: config.name, explanation, reading: await rhythmAt(scope, full, reader), code }
 }
 
-/** How often a daemon would read the scope, at the learned pace or else at `rate.max`. */
+/** How often a daemon would read the scope, at the learned pace or else at `rate.max`; undefined where that follows from use that is not known. */
 async function rhythmAt(
   scope: Scope,
   { desiredState, state }: Preview,
   { ledger, config, clock }: WorkspaceReader<PlanLedger>,
-): Promise<Reading | undefined> {
+): Promise<Rhythm | undefined> {
   const { intervalMs, rate } = config
   const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
   const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
   const { toRead, people } = desiredState
+  const asked = { scope, toRead, people, declared: declaredIn(desiredState), intervalMs }
+  if (toRead.length <= count) return rhythmOf(asked)
   const { useByPerson, writtenLately } = ledger
-  const isSliced = toRead.length > count
-  const asked = { scope, toRead, people, declared: declaredIn(desiredState) }
   // A remote daemon does not share the use by day.
-  if (isSliced && !useByPerson) return rhythmBound(asked, readsPerSecond)
-  const known = useByPerson && { useByPerson, writtenLately }
+  if (!useByPerson) return undefined
   const sliced = { desired: desiredState, readings: state.readings, readsPerSecond, now: clock.now(), useWhenRead: new Map() }
-  const slicing = isSliced && known ? await slicingOf({ ...sliced, ledger: known }) : undefined
-  return rhythmOf({ ...asked, intervalMs, slicing })
+  return rhythmOf({ ...asked, slicing: await slicingOf({ ...sliced, ledger: { useByPerson, writtenLately } }) })
 }
 
 /** Whether a scope is the explained one, may be its ancestor, or is dealt from the same credits and the ledger does not tell its cap. */

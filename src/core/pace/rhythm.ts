@@ -150,17 +150,9 @@ export interface Slicing {
   readonly readsPerSecond: number
   readonly watched: readonly Watched[]
   readonly intervals: ReadingIntervals
-  /** Credits that a person uses on a working day, by e-mail. */
-  readonly paces: ReadonlyMap<string, number>
 }
 
 export type Rhythm = NonNullable<ReturnType<typeof rhythmOf>>
-
-/** How long a scope waits at most where sweeps are sliced. */
-type Bound = ReturnType<typeof boundOf>
-
-/** All that is known of a sliced scope where use by day is not known. */
-export type RhythmBound = Bound & Pick<Rhythm, 'key'>
 
 interface RhythmInputs {
   readonly scope: Scope
@@ -173,78 +165,36 @@ interface RhythmInputs {
   readonly slicing?: Slicing | undefined
 }
 
-/** The scope that sweeps read: the one asked about, or the one whose cap applies to the person. */
-function readFor({ scope, toRead, people, declared }: Pick<RhythmInputs, 'scope' | 'toRead' | 'people' | 'declared'>) {
+/** How often a scope is read, or the one whose cap applies to the person. Undefined where no sweep reads it. */
+export function rhythmOf({ scope, toRead, people, declared, intervalMs, slicing }: RhythmInputs) {
   const own = scopeKey(scope)
   const person = people.byKey.get(own)
-  const effective = person && effectiveCap(person, declared)
   const keys = new Set(toRead.map(scopeKey))
-  const key = keys.has(own) ? own : effective?.from
-  return key === undefined || !keys.has(key) ? undefined : { key, person, effective }
-}
-
-function boundOf(scopes: number, readsPerSecond: number) {
-  const sweepMs = (scopes * 1000) / readsPerSecond
-  return { atLeastEveryMs: LONGEST_SWEEPS * sweepMs, sweepMs, scopes, readsPerSecond }
-}
-
-/** Undefined for a scope that no sweep reads. */
-export function rhythmBound(inputs: Omit<RhythmInputs, 'intervalMs' | 'slicing'>, readsPerSecond: number): RhythmBound | undefined {
-  const read = readFor(inputs)
-  return read && { key: read.key, ...boundOf(inputs.toRead.length, readsPerSecond) }
-}
-
-/** Undefined for a scope that no sweep reads. */
-export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs) {
-  const read = readFor(inputs)
-  if (!read) return undefined
-  const { key, person, effective } = read
+  const key = keys.has(own) ? own : person && effectiveCap(person, declared).from
+  if (key === undefined || !keys.has(key)) return undefined
   const watched = slicing?.watched.find((one) => one.key === key)
   if (!slicing || !watched) return { key, everyMs: intervalMs }
-  const { readsPerSecond, intervals, paces } = slicing
-  const isSuspect = watched.suspect === true
   return {
-    /** The scope that is read: the one asked about, or the one whose cap applies to the person. */
+    /** The scope that is read. */
     key,
     /** The present time between two readings. */
     // No scope is read twice in one sweep; suspects are read with the next.
-    everyMs: isSuspect ? intervalMs : Math.max(intervalMs, intervals(watched.risk)),
+    everyMs: watched.suspect ? intervalMs : Math.max(intervalMs, slicing.intervals(watched.risk)),
     /** Only where sweeps are sliced. */
-    sliced: {
-      ...boundOf(slicing.watched.length, readsPerSecond),
-      /** Credits that could be used beyond the cap within half a working day, if another client raised it. */
-      risk: watched.risk,
-      isSuspect,
-      /** The head-room of the person asked about, and their credits a working day. */
-      person:
-        person && typeof effective?.cap === 'number'
-          ? { headRoom: Math.max(0, effective.cap - person.use), pacePerDay: paces.get(person.email) ?? 0 }
-          : undefined,
-    },
+    sliced: { atLeastEveryMs: slicing.intervals(0), watched },
   }
 }
 
-const number = (value: number): string => String(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
-
 const span = (ms: number): string => (ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : `${Math.round(ms / 60_000)} min`)
 
-/** `read with every sweep, every 5 min`, or the bound, the present interval and its reason. */
+/** `read with every sweep, every 5 min`, or the present interval, the longest one, and why. */
 export function rhythmText({ everyMs, sliced }: Rhythm): string {
   if (!sliced) return `read with every sweep, every ${span(everyMs)}`
-  return `${boundText(sliced)}; now every ${span(everyMs)}: ${whyNow(sliced)}`
+  const { atLeastEveryMs, watched } = sliced
+  return `read every ${span(everyMs)}, at least every ${span(atLeastEveryMs)}: ${whyNow(watched)}`
 }
 
-/** The same where only the bound is known. */
-export const rhythmBoundText = (bound: RhythmBound): string =>
-  `${boundText(bound)}, and sooner the more credits could leak there; how soon follows from use by day, which is not known here`
-
-const boundText = ({ atLeastEveryMs, sweepMs, scopes, readsPerSecond }: Bound): string =>
-  `read at least every ${span(atLeastEveryMs)} (a sweep of ${scopes} scopes takes ${span(sweepMs)} at ${number(readsPerSecond)} readings/s)`
-
-function whyNow({ isSuspect, risk, person }: NonNullable<Rhythm['sliced']>): string {
-  if (isSuspect) return 'there is a sign that its cap is wrong'
-  if (person && person.pacePerDay > 0)
-    return `${number(person.headRoom)} credits from the cap at ${number(person.pacePerDay)} credits a day`
-  if (risk > 0) return `up to ${number(risk)} credits could be used beyond the cap within half a day`
-  return 'nobody is near the cap'
+function whyNow({ suspect, risk }: Watched): string {
+  if (suspect) return 'there is a sign that its cap is wrong'
+  return risk > 0 ? 'somebody is near the cap' : 'nobody is near the cap'
 }
