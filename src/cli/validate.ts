@@ -4,8 +4,6 @@ import { authoritiesIn } from '../api/way.ts'
 import { code, compareProblems, escaped, fitting, markdownText, plain } from '../core/escape/text.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { hasErrors, type Problem } from '../core/model/problem.ts'
-import { scopeKey } from '../core/model/scope.ts'
-import { sweepTooLong } from '../core/model/units.ts'
 import { type LoadedConfig, loadConfigAside, plainHttpProblems } from '../daemon/config/config.ts'
 import type { LoadedPolicies } from '../policy/load/loaded.ts'
 import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
@@ -34,7 +32,7 @@ async function validate(given: readonly string[], flags: Flags, cli: Cli): Promi
   const problems = [
     ...ofConfig,
     ...(await peopleFileProblems(config, cli)),
-    ...(loaded ? [...loaded.problems.filter((problem) => isJudged(problem, config)), ...longSweeps(loaded, config)] : []),
+    ...(loaded?.problems ?? []).filter((problem) => isJudged(problem, config)),
   ]
   const file = hasErrors(ofConfig) ? undefined : config.file
   show({ file, workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
@@ -63,17 +61,6 @@ async function peopleFileProblems({ config, places }: LoadedConfig, { clock }: C
 /** With a broken config the workspaces are not known, so problems about them are dropped. */
 const isJudged = (problem: Problem, config: LoadedConfig): boolean =>
   config.file === undefined || config.config !== undefined || !problem.code.startsWith('WORKSPACE_')
-
-/** Valid policies and settings may together ask for more reads than a sweep can do. */
-function longSweeps({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly Problem[] {
-  return (config?.workspaces ?? []).flatMap(({ name, rate, intervalMs }) => {
-    const set = configured ? sets.get(name)?.set : [...sets.values()][0]?.set
-    const message = set && sweepTooLong(new Set(set.rules.map(({ scope }) => scopeKey(scope))).size, rate.max, intervalMs)
-    return message === undefined
-      ? []
-      : [{ severity: 'warning', code: 'SWEEP_TOO_LONG', message: `${set?.workspace ?? name}: ${message}` } as const]
-  })
-}
 
 /** Groups that `viewers` name in `only` and no policy declares: the daemon shows nobody of them. */
 function unknownViewerGroups({ sets }: LoadedPolicies, { config, places }: LoadedConfig): readonly Problem[] {

@@ -39,7 +39,6 @@ export interface PlacedPool extends Named {
 /** Reads a rule and reports its problems. */
 export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string): PlacedRule {
   const [name, when, cap] = [field(branch, 'name'), field(branch, 'when'), field(branch, 'cap')]
-  if (when) checkActiveDays(when)
   const email = when && field(when, 'email')
   const named = {
     name: { value: good(name), at: placeOf(name ?? branch) },
@@ -57,7 +56,6 @@ export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string)
 export function readPool(branch: Branch<PoolText>, document: string): PlacedPool {
   const [name, who] = [field(branch, 'name'), field(branch, 'members')]
   const when = who && field(who, 'when')
-  if (when) checkActiveDays(when)
   checkBounds(branch)
   const [amount, min] = [placed(field(branch, 'credits')), placed(field(branch, 'min'))]
   const wholeGroups = placedItems(who && field(who, 'groups'))
@@ -122,15 +120,6 @@ function membersOf({ groups, emails, when, attributes }: PoolText['members']): P
 }
 
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort()
-
-/** Below more days than there are, the condition would always hold. */
-function checkActiveDays(when: Branch<WhenText>): void {
-  const days = field(when, 'activeDays')
-  const value = good(days)
-  if (!days || !value || value.below <= value.within) return
-  const message = `${nameOf(days)} is always so: of ${value.within} days nobody is active on ${value.below} or more`
-  report(days, 'RULE_WHEN', message, { hint: `write below: ${value.within} or less` })
-}
 
 function checkBounds(branch: Branch<PoolText>): void {
   const [min, max, amount] = [field(branch, 'min'), field(branch, 'max'), field(branch, 'credits')]

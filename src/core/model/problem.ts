@@ -12,10 +12,8 @@ export interface Problem {
   readonly code: string
   readonly message: string
   readonly at?: Position
-  /** The text of the line `at.line`, shown above the caret; of a very long line the part around the place. */
+  /** The text of the line `at.line`, shown above the caret; absent for a very long line. */
   readonly sourceLine?: string
-  /** The column at which `sourceLine` begins; absent: 1. */
-  readonly sourceColumn?: number
   /** How many characters the caret line underlines; at least 1. */
   readonly length?: number
   /** How to fix it: "did you mean …", "write 500". */
@@ -60,7 +58,7 @@ const PROBLEM_CODES = [
   ...(['ENVELOPE', 'ENVELOPE_OUTSIDE', 'ENVELOPE_BOUND', 'CONFLICT_RULES', 'NONE_FALLS_BACK'] as const),
   ...(['WORKSPACE_UNKNOWN', 'WORKSPACE_MISSING', 'NOTIFY_OWNER', 'NOTIFY_CHANNEL', 'NOTIFY_PLACEHOLDER'] as const),
   ...(['ADDRESS', 'URL', 'PLAIN_HTTP', 'KEY_REFERENCE', 'AUTH', 'DIRECTORY'] as const),
-  ...(['NEEDS_WORKSPACE', 'NO_BASE_URL', 'NO_KEY', 'NO_POLICIES', 'SAME_TEAM', 'SWEEP_TOO_LONG'] as const),
+  ...(['NEEDS_WORKSPACE', 'NO_BASE_URL', 'NO_KEY', 'NO_POLICIES', 'SAME_TEAM'] as const),
 ]
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number]

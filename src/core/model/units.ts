@@ -92,17 +92,6 @@ export function beyondLimit(what: keyof typeof MEASURED, count: number): string 
   return `${count} ${words}, and capkeeper is measured with up to ${limit}; ${wayOut}`
 }
 
-/** The warning for a sweep that cannot finish within its interval; undefined when it can. `ratePerSecond` is the maximum rate. */
-export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: number): string | undefined {
-  const sweepMs = (scopes / ratePerSecond) * 1000
-  if (sweepMs <= intervalMs) return undefined
-  const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} min`
-  return (
-    `${scopes} declared scopes take ${minutes(sweepMs)} to read at rate.max ${ratePerSecond} requests per second, longer than the interval of ` +
-    `${minutes(intervalMs)}, so drift is seen only that late; raise rate.max if the service allows it, or the interval`
-  )
-}
-
 /** `1 person`, `12 people`. */
 export const count = (amount: number, one: string, many = `${one}s`): string => `${amount} ${amount === 1 ? one : many}`
 
