@@ -60,6 +60,8 @@ function newState(options: WorkspaceLedgerOptions) {
     waiting: new Map<string, TableChange>(),
     /** The memory may differ from the database. */
     stale: false,
+    /** Who is being forgotten: what is saved meanwhile was made of what was known before. */
+    forgetting: undefined as string | undefined,
     run: inOrder(),
   }
 }
@@ -91,7 +93,9 @@ function remember(state: State, changes: Iterable<RowChange>): void {
 }
 
 function changing(state: State): Omit<Records, keyof RecordsReader> {
-  const wait = (changes: readonly TableChange[]): void => {
+  const wait = (saved: readonly TableChange[]): void => {
+    const { forgetting } = state
+    const changes = forgetting === undefined ? saved : saved.map((change) => scrubbedChange(change, forgetting))
     remember(state, changes)
     for (const change of changes) state.waiting.set(`${change.table} ${change.key}`, change)
   }
@@ -162,6 +166,9 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
     savePause: (saved) => run(async () => void (await durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }]))),
     forget: (email) =>
       run(async () => {
+        using over = new DisposableStack()
+        over.defer(() => (state.forgetting = undefined))
+        state.forgetting = email
         for (const rows of (await state.setAside?.()) ?? []) {
           const snapshot = await rows.read(state.clock.now())
           await rows.write([...closing(email, snapshot), ...forgetting(email, snapshot)])
@@ -187,12 +194,16 @@ const closing = (email: string, { intents }: Snapshot): readonly RowChange[] =>
 function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
   const kept = (['approval', 'fact'] as const).flatMap((table) =>
     tables[table].flatMap(({ key, data }): readonly RowChange[] => {
-      const without = table === 'fact' && key === 'policy' ? data : scrubbed(data, email)
+      const without = mayName({ table, key }) ? scrubbed(data, email) : data
       return without === data ? [] : [{ kind: 'put', table, key, data: String(without), known: { data: String(data) } }]
     }),
   )
   return [{ kind: 'forget', email }, drop('owned', email), drop('quarantine', email), ...kept]
 }
+
+/** Whether a row is about several people; policies are what their owners write. */
+const mayName = ({ table, key }: Pick<TableChange, 'table' | 'key'>): boolean =>
+  table === 'approval' || (table === 'fact' && key !== 'policy')
 
 /** Tells the keeper to forget the person too: else it would write what it has in memory again. */
 const mark = ({ fact, clock }: State, email: string): RowChange =>
@@ -208,6 +219,9 @@ function hashed({ fact }: State, email: string): readonly RowChange[] {
 
 /** Bounds the marks while no keeper runs. Choice. */
 const MAX_MARKS = 100
+
+const scrubbedChange = (change: TableChange, email: string): TableChange =>
+  change.kind === 'put' && mayName(change) ? { ...change, data: String(scrubbed(change.data, email)) } : change
 
 /** The JSON without the person; the very same text when it had nothing about them. */
 function scrubbed(data: unknown, email: string): unknown {

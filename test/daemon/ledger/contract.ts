@@ -240,6 +240,21 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       }
     })
 
+    test('what a daemon saves of what it knew, while it forgets a person, names them no more', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      for (let turns = 1; turns <= 30; turns += 1) {
+        ledger.saveFact('driftSince', { [scopeKey(ADA)]: 5, [scopeKey(BOB)]: 0 })
+        await ledger.commit()
+        const forgetting = ledger.forget(ADA.email)
+        for (let left = turns; left > 0; left -= 1) await Promise.resolve()
+        ledger.saveFact('driftSince', { ...ledger.fact('driftSince'), [scopeKey(BOB)]: turns })
+        await forgetting
+        await ledger.commit()
+        await ledger.load()
+        expect(ledger.fact('driftSince')).toEqual({ [scopeKey(BOB)]: turns })
+      }
+    })
+
     test('only a writer rebinds, because a note would do it while a daemon runs', async () => {
       const file = await place()
       await (await open(file)).workspace('acme', URL_A)
