@@ -312,6 +312,37 @@ export function keepFiles(clock: Waits): Files {
   }
 }
 
+/** A value, and why there is no newer one. */
+export interface LastGood<T> {
+  readonly value?: T
+  readonly unread?: string
+}
+
+/** A file as `check` understands it, which is read again whenever it changes: while it cannot be used, the last good value stays. */
+export function lastGood<T>(
+  files: Pick<Files, 'look'>,
+  { name, maxBytes, file }: { readonly name: string; readonly file: string; readonly maxBytes: number },
+  check: (text: string) => LastGood<T>,
+): () => LastGood<T> {
+  let identity = ''
+  let known: LastGood<T> = {}
+  const read = (): LastGood<T> => {
+    try {
+      const looked = files.look(file, maxBytes)
+      if (looked.identity === identity) return known
+      identity = looked.identity
+      return check(looked.text())
+    } catch (error) {
+      identity = ''
+      return { unread: `${name} ${whyUnreadAndCode(error)}` }
+    }
+  }
+  return () => {
+    known = { value: known.value, ...read() }
+    return known
+  }
+}
+
 /** Reads a token again for each request, or after a while; a file without a token, or that cannot be read any more, keeps its last good one, and is told once. */
 export function tokenReader(
   env: Environment,

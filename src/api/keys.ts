@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Operation } from '../core/model/observed.ts'
 import type { Problem } from '../core/model/problem.ts'
-import { DIRECT_FILES, type Files, filesOf, type TokenSource, whyUnreadAndCode } from '../files.ts'
+import { DIRECT_FILES, type Files, filesOf, type LastGood, lastGood, type TokenSource } from '../files.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
 
 /** Permissions without a source of their own fall back to `default` (docs/configuration.md). */
@@ -48,12 +48,11 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
   const { env, files = DIRECT_FILES } = options
   const paths = filesOf(Object.values(sources))
   const known = new Map<string, Known>()
-  const remembered = new Map<string, ReadKey>()
+  const readers = new Map(paths.map((file) => [file, keyReader(files, file)]))
 
   function loadFile(file: string): Loaded {
-    const read = readKeyFile(files, file, remembered.get(file))
-    remembered.set(file, read)
-    return read.loaded
+    const { value, unread } = readers.get(file)?.() ?? {}
+    return value && (unread === undefined || 'value' in value) ? value : { code: 'KEY_UNREADABLE', message: unread ?? '' }
   }
 
   function load(source: TokenSource): Loaded {
@@ -73,7 +72,11 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
       return { name: name ?? 'default', id: (known.get(loaded.value) ?? knownOf(loaded.value)).id, value: loaded.value }
     },
     /** Why files cannot be read any more whose last good key is used. Each source is named once. */
-    kept: (): readonly string[] => [...remembered.values()].flatMap(({ unread }) => unread ?? []),
+    kept: (): readonly string[] =>
+      [...readers.values()].flatMap((read) => {
+        const { value, unread } = read()
+        return value && 'value' in value && unread !== undefined ? [unread] : []
+      }),
     /** The problems of all sources, for start-up and `doctor`; a permission without any key is a warning. */
     problems(): readonly Problem[] {
       if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
@@ -125,23 +128,9 @@ function unusable(operation: Operation, why: Unusable): ApiError {
   return new ApiError({ operation, kind: 'auth', permission, unsent: true, message: `${operation}: ${why.message}` })
 }
 
-interface ReadKey {
-  readonly identity: string
-  readonly loaded: Loaded
-  /** Why the last good key is used. */
-  readonly unread?: string
-}
-
-function readKeyFile(files: Pick<Files, 'look'>, file: string, before?: ReadKey): ReadKey {
-  try {
-    const { identity, text } = files.look(file, 4 * MAX_KEY_LENGTH)
-    if (before?.identity === identity) return { identity, loaded: before.loaded }
-    return { identity, loaded: checkedKey(text(), `the key file ${file}`) }
-  } catch (error) {
-    const message = `the key file ${file} ${whyUnreadAndCode(error)}`
-    if (before && 'value' in before.loaded) return { identity: '', loaded: before.loaded, unread: message }
-    return { identity: '', loaded: { code: 'KEY_UNREADABLE', message } }
-  }
+function keyReader(files: Pick<Files, 'look'>, file: string): () => LastGood<Loaded> {
+  const name = `the key file ${file}`
+  return lastGood(files, { name, file, maxBytes: 4 * MAX_KEY_LENGTH }, (text) => ({ value: checkedKey(text, name) }))
 }
 
 function fromEnvironment(env: KeyRingOptions['env'], name: string): Loaded {

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { isLoopback } from '../core/model/loopback.ts'
-import { DIRECT_FILES, type Files, whyUnreadAndCode } from '../files.ts'
+import { DIRECT_FILES, type Files, type LastGood, lastGood } from '../files.ts'
 
 /** `https://host/prefix`, without trailing slash or `/api/v1`; or why the text is no address. A text that may hold a password is not quoted. */
 export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {
@@ -86,10 +86,8 @@ function inNetwork(entry: string, host: string): boolean {
 
 // A file of CA certificates to trust instead of the usual ones, read again when it changes.
 
-/** The CA certificates to trust, in PEM; or why there are none. */
-export type Authorities =
-  /** `unread`: why the file cannot be used any more; these are its last good ones. */
-  { readonly pem: string; readonly unread?: string } | { readonly message: string }
+/** The CA certificates to trust, in PEM. */
+export type Authorities = LastGood<string>
 
 /** The bundles of operating systems have about 250 KiB. */
 const MAX_BYTES = 4 * 1024 * 1024
@@ -99,38 +97,19 @@ const MAX_BYTES = 4 * 1024 * 1024
  * `ca_file` of Prometheus and `--cacert` of curl. Choice.
  */
 export function authoritiesIn(file: string, files: Pick<Files, 'look'> = DIRECT_FILES): () => Authorities {
-  let known: Known | undefined
-  return () => {
-    const read = readAuthorities(files, file, known)
-    const last = known?.found
-    known = 'message' in read.found && last && 'pem' in last ? { identity: '', found: { pem: last.pem, unread: read.found.message } } : read
-    return known.found
-  }
-}
-
-interface Known {
-  readonly identity: string
-  readonly found: Authorities
-}
-
-function readAuthorities(files: Pick<Files, 'look'>, file: string, before: Known | undefined): Known {
-  try {
-    const { identity, text } = files.look(file, MAX_BYTES)
-    return before?.identity === identity ? before : { identity, found: checkedPem(text(), file) }
-  } catch (error) {
-    return { identity: '', found: { message: `the CA file ${file} ${whyUnreadAndCode(error)}` } }
-  }
+  const name = `the CA file ${file}`
+  return lastGood(files, { name, file, maxBytes: MAX_BYTES }, (text) => checkedPem(text, name))
 }
 
 const CERTIFICATE = /-----BEGIN (TRUSTED )?CERTIFICATE-----[^-]*-----END (TRUSTED )?CERTIFICATE-----/g
 
 /** Checked here, because Node silently skips certificates that it cannot read. */
-function checkedPem(text: string, file: string): Authorities {
+function checkedPem(text: string, name: string): Authorities {
   const blocks = text.match(CERTIFICATE) ?? []
-  if (blocks.length === 0) return { message: `the CA file ${file} holds no certificate; write PEM: -----BEGIN CERTIFICATE----- …` }
+  if (blocks.length === 0) return { unread: `${name} holds no certificate; write PEM: -----BEGIN CERTIFICATE----- …` }
   const broken = blocks.findIndex((block) => !isCertificate(block))
-  if (broken >= 0) return { message: `the CA file ${file}: certificate ${broken + 1} of ${blocks.length} cannot be read` }
-  return { pem: blocks.join('\n') }
+  if (broken >= 0) return { unread: `${name}: certificate ${broken + 1} of ${blocks.length} cannot be read` }
+  return { value: blocks.join('\n') }
 }
 
 function isCertificate(pem: string): boolean {

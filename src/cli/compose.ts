@@ -79,7 +79,7 @@ function connect<Client>(create: (options: ClientOptions) => Client, cli: Cli, c
     readFiles: () => cli.files.refresh(serviceFiles(config)),
     filesKept() {
       const found = authorities?.()
-      return found && 'unread' in found && found.unread !== undefined ? [found.unread] : []
+      return found?.value !== undefined && found.unread !== undefined ? [found.unread] : []
     },
     clock: cli.clock,
     random: systemRandom,

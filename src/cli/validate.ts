@@ -43,10 +43,10 @@ async function validate(given: readonly string[], flags: Flags, cli: Cli): Promi
 function caFileProblems({ config, places }: LoadedConfig): readonly Problem[] {
   const files = new Set(config?.workspaces.flatMap(({ caFile }) => caFile ?? []))
   return [...files].flatMap((file) => {
-    const found = authoritiesIn(file)()
-    if (!('message' in found)) return []
+    const { unread } = authoritiesIn(file)()
+    if (unread === undefined) return []
     const hint = 'correct caFile, --ca-file or CAPKEEPER_CA_FILE, unless the file is only where capkeeper runs'
-    return [{ severity: 'warning', code: 'CA_INVALID', message: found.message, ...places?.get(file), hint } as const]
+    return [{ severity: 'warning', code: 'CA_INVALID', message: unread, ...places?.get(file), hint } as const]
   })
 }
 

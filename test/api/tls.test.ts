@@ -135,7 +135,7 @@ describe('a CA file', () => {
 
   it('has a bound on its size', () => {
     writeFileSync(file, ' '.repeat(4 * 1024 * 1024 + 1))
-    expect(authoritiesIn(file)()).toEqual({ message: expect.stringContaining('has more than the 4194304 bytes that are read') })
+    expect(authoritiesIn(file)()).toEqual({ unread: expect.stringContaining('has more than the 4194304 bytes that are read') })
   })
 })
 

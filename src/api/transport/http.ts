@@ -55,10 +55,10 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   return {
     async send(operation, body, sendOptions) {
       const trusted = options.authorities?.()
-      if (trusted && 'message' in trusted) return { kind: 'network', message: trusted.message }
+      if (trusted && trusted.value === undefined) return { kind: 'network', message: trusted.unread ?? '' }
       agents ??= openAgents(proxy, options.concurrency)
       // node:https reuses a connection only for requests with the same authorities.
-      if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options, trusted?.pem) }
+      if (!client || client.pem !== trusted?.value) client = { pem: trusted?.value, got: openClient(agents, options, trusted?.value) }
       const got = await client.got
       // Nothing listens yet to the failure of a request that is destroyed as it begins.
       sendOptions.signal?.throwIfAborted()
@@ -145,7 +145,7 @@ function checkedProxy(proxy: NamedProxy | undefined): NamedProxy | undefined {
 
 function checkVerification(url: string, { authorities, proxyEnv }: HttpTransportOptions): void {
   const found = authorities?.()
-  if (found && 'message' in found) throw new InputError([{ severity: 'error', code: 'CA_INVALID', message: found.message }])
+  if (found && found.value === undefined) throw new InputError([{ severity: 'error', code: 'CA_INVALID', message: found.unread ?? '' }])
   // Certificates would be verified all the same, which is not what the operator asked for.
   if (url.startsWith('https:') && proxyEnv['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') throw new InputError([UNVERIFIED])
 }

@@ -23,8 +23,8 @@ export async function checkFiles({ keys, caFile, directory }: WorkspaceConfig, {
   files.delete('')
   for (const [file, entries] of files) tell(`key ${entries.map(([name]) => name).join(', ')}`, keyFile(file))
   if (caFile !== undefined) {
-    const found = authoritiesIn(caFile)()
-    tell('caFile', 'message' in found ? failed(found.message, 'correct caFile or --ca-file') : ok(`${caFile} holds certificates`))
+    const { unread } = authoritiesIn(caFile)()
+    tell('caFile', unread === undefined ? ok(`${caFile} holds certificates`) : failed(unread, 'correct caFile or --ca-file'))
   }
   if (!directory) return
   const found = await checkPeopleFile(directory, clock)

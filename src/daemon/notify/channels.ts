@@ -7,7 +7,7 @@ import type { Authorities } from '../../api/way.ts'
 import type { Message } from '../../core/notify/due.ts'
 import { type NotifySettings, PAYLOADS } from '../../core/notify/settings.ts'
 import type { Delivery } from '../../core/notify/told.ts'
-import { type Files, filesOf, secretOf, sourceText, type TokenSource } from '../../files.ts'
+import { type Files, filesOf, type LastGood, secretOf, sourceText, type TokenSource } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/settings.ts'
 import type { PeopleLabels } from '../http/labels.ts'
@@ -94,7 +94,7 @@ async function transportOf(
   password: string | undefined,
   { connectMs, answerMs }: Timeouts,
 ): Promise<Transporter> {
-  if (trusted && 'message' in trusted) throw new NoAuthorities()
+  if (trusted && trusted.value === undefined) throw new NoAuthorities()
   const { createTransport } = await import('nodemailer')
   return createTransport({
     host,
@@ -102,7 +102,7 @@ async function transportOf(
     secure: tls === 'implicit',
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
-    tls: { rejectUnauthorized: true, ca: trusted?.pem },
+    tls: { rejectUnauthorized: true, ca: trusted?.value },
     auth: user === undefined ? undefined : { user, pass: password ?? '' },
     connectionTimeout: connectMs,
     dnsTimeout: connectMs,
@@ -171,11 +171,7 @@ interface ChannelParts {
   readonly files: Files
 }
 
-/** The last good one, and why it cannot be read now. */
-interface Secret {
-  readonly value?: string
-  readonly unread?: string
-}
+type Secret = LastGood<string>
 
 const TIMEOUT_MS = 15_000
 
@@ -213,7 +209,7 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
       if (caFile !== undefined) await files.refresh([caFile])
       const trusted = authorities?.()
       const all = await Promise.all([...(password ? [passwordOf(password)] : []), ...config.webhooks.map(urlOf)])
-      return [...all, { value: '', unread: trusted && 'unread' in trusted ? trusted.unread : undefined }].flatMap(({ value, unread }) =>
+      return [...all, ...(trusted ? [trusted] : [])].flatMap(({ value, unread }) =>
         value === undefined || unread === undefined ? [] : unread,
       )
     },

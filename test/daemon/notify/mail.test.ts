@@ -85,7 +85,7 @@ describe.skipIf(!hasOpenssl)('with STARTTLS (openssl)', () => {
     } as const
     return {
       server,
-      sent: await createMailer(config, realClock(), () => ({ pem: readFileSync(trusted, 'utf8') })).send(
+      sent: await createMailer(config, realClock(), () => ({ value: readFileSync(trusted, 'utf8') })).send(
         message('hello', 'to you'),
         'ada@example.com',
         PASSWORD,
