@@ -48,11 +48,7 @@ export async function readSetup(cli: Cli, flags: NetworkFlags, show = showWarnin
 }
 
 /** Hooks into the work of a client. Without `paces` the client keeps its own, which suits a process that opens only one. */
-type ClientReports = Pick<
-  ClientOptions,
-  'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs' | 'knownAt'
-> &
-  Partial<Pick<ClientOptions, 'paces'>>
+type ClientReports = Partial<Omit<ClientOptions, 'transport' | 'keys' | 'clock' | 'random' | 'rate'>>
 
 /** A connection that can only read. Throws an `InputError` when a key cannot be used. */
 export const connectReader = (cli: Cli, config: WorkspaceConfig, reports?: ClientReports): Connection<ServiceReader> =>

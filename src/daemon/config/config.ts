@@ -130,14 +130,8 @@ function choose(listed: readonly FileWorkspace[], name: string | undefined, prob
   return chosen
 }
 
-/** A setting for one workspace; `by`: the flag or variable, for problems. */
-interface Override<T> {
-  readonly value: T
-  readonly by: string
-}
-
-/** By a flag, else by a variable. */
-const either = <T>(flag: T | undefined, flagName: string, found: T | undefined, name: string): Override<T> | undefined =>
+/** A setting for one workspace by a flag, else by a variable; `by`: which of them, for problems. */
+const either = <T>(flag: T | undefined, flagName: string, found: T | undefined, name: string) =>
   flag !== undefined ? { value: flag, by: flagName } : found !== undefined ? { value: found, by: name } : undefined
 
 function overridesOf(env: Environment, flags: ConfigFlags, file: FileConfig, problems: Problem[]) {
@@ -159,7 +153,7 @@ function overridesOf(env: Environment, flags: ConfigFlags, file: FileConfig, pro
   }
 }
 
-function keyOverride(env: Environment, flags: ConfigFlags, { workspaces }: FileConfig): Override<TokenSource> | undefined {
+function keyOverride(env: Environment, flags: ConfigFlags, { workspaces }: FileConfig) {
   const name = `${KEY_VARIABLE}_FILE`
   const given = either(flags.serviceKeyFile, '--service-key-file', variable(env, name), name)
   if (given) return { ...given, value: { file: given.value } }

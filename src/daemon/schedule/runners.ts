@@ -4,8 +4,8 @@
 import type { Pause } from '../../core/model/change.ts'
 import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
-import type { Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
+import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import type { Clock, RecordsReader } from '../../ports.ts'
 import { finding } from '../conditions/findings.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
@@ -26,12 +26,7 @@ export interface OpenedWorkspace {
 }
 
 /** The loaded policies of all workspaces; where a set is missing, the last good one stays in force. */
-export interface PolicyLoad {
-  readonly sets: ReadonlyMap<string, PolicyRevision>
-  readonly problems: readonly Problem[]
-  /** Problems by workspace; absent where they cannot be assigned. */
-  readonly problemsOf?: ReadonlyMap<string, readonly Problem[]>
-}
+export type PolicyLoad = Pick<LoadedPolicies, 'sets' | 'problems'> & Partial<Pick<LoadedPolicies, 'problemsOf'>>
 
 export interface DaemonParts {
   readonly clock: Clock
