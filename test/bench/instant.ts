@@ -113,7 +113,7 @@ export async function instantWorkspace(name: string, company: Company, store: Le
   return {
     caps,
     told,
-    cycle: (usage: boolean) => reconcile(workspace, state, { usage }),
+    cycle: (alone: boolean) => reconcile(workspace, state, { alone }),
     disturb: (index: number) => void caps.set(emailOf(index), 77),
   }
 }

@@ -136,7 +136,7 @@ export async function createWorld(options: WorldOptions = {}) {
     cycle(declared?: PolicySketch, more: Partial<CycleOptions> = {}): Promise<CycleReport> {
       if (declared) world.state.policy = revisionOf(declared)
       world.workspace.state = world.state
-      return clock.until(reconcile(world.workspace, world.state, { usage: true, ...more }))
+      return clock.until(reconcile(world.workspace, world.state, { alone: true, ...more }))
     },
     /** A new process: only the records of the ledger are known. */
     restart(config?: Partial<WorkspaceSettings>): void {

@@ -161,7 +161,6 @@ async function applyOne(job: Job): Promise<Done> {
   ledger.saveFact('policy', keptRevision(state.policy))
   workspace.state = state
   const report = await reconcile(workspace, state, {
-    usage: true,
     alone: true,
     stop: signal,
     cut: job.cut,

@@ -45,7 +45,7 @@ async function cycle(
     try {
       const state = recall(policy, opened.parts.ledger)
       opened.parts.ledger.saveFact('policy', keptRevision(state.policy))
-      return { report: await reconcile(createWorkspace(opened.parts), state, { usage: true, alone: true, ...signals }) }
+      return { report: await reconcile(createWorkspace(opened.parts), state, { alone: true, ...signals }) }
     } finally {
       await opened.finish?.()
       opened.close()

@@ -41,9 +41,7 @@ export interface PassReport extends Halted {
 }
 
 export interface CycleOptions {
-  /** Roster, groups and balance are due. */
-  readonly usage: boolean
-  /** Nothing collects add-on use beside the cycle, so the cycle reads it itself. */
+  /** Nothing reads roster, groups, balance and add-on use beside the cycle, so the cycle reads them itself. */
   readonly alone?: boolean
   /** Only these scopes are read and written; absent: a whole sweep. */
   readonly focus?: ReadonlySet<ScopeKey>

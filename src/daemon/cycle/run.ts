@@ -151,7 +151,7 @@ async function load(workspace: Workspace, state: WorkspaceState, options: CycleO
   const planner: Planner = { ...workspace, idle: withheld?.reason, ...watchedOf(workspace, options) }
   const [startedAt, startedMs] = [clock.now(), clock.monotonic()]
   showPause(workspace)
-  if (options.usage || hasForgotten) await refreshUsage(workspace, state, options.stop)
+  if (options.alone || hasForgotten) await refreshUsage(workspace, state, options.stop)
   if (options.alone) await askMeasured(workspace, state, options.stop)
   if (config.mode !== 'enforce') endPlan(ledger)
   return { workspace, state, options, planner, withheld, startedAt, startedMs }

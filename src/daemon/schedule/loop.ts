@@ -3,13 +3,13 @@
 
 import { holdOf } from '../../core/model/change.ts'
 import type { PolicyStatus } from '../../core/model/events.ts'
-import { isSameEntry, keptRevision, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
+import { isSameEntry, keptRevision, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { CLOCKS_APART_MS, type Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant } from '../../core/pace/rhythm.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
-import { type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
+import { type DesiredCap, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { collectAddOn } from '../collect/add-on.ts'
 import { keepPast } from '../collect/past.ts'
 import { collectRuns } from '../collect/runs.ts'
@@ -45,8 +45,8 @@ const newAgenda = () => ({
   /** When the interrupted sweep began that is to go on. */
   sweepSince: undefined as Instant | undefined,
   /** What the last cycle knew to be asked of each scope. */
-  entries: undefined as ReadonlyMap<ScopeKey, PolicyEntry> | undefined,
-  /** True while surely no scope is asked something else than `entries`: saves comparing before every sleep, which is expensive. */
+  asked: undefined as ReadonlyMap<ScopeKey, DesiredCap> | undefined,
+  /** True while surely no scope is asked something else than `asked`: saves comparing before every sleep, which is expensive. */
   isUnchanged: NEVER,
   /** The last cycle found no reason to believe the wall clock, which has jumped. */
   isAstray: false,
@@ -222,11 +222,11 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const released = agenda.isPolicyNew ? held.map((change) => scopeKey(change.scope)) : []
   const focus = new Set([...changedScopes(workspace, state, agenda), ...released])
   const isFrozen = grantsFrozen(workspace.client)
-  const { applied, desired, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
+  const { applied, desired, result } = await reconcile(workspace, state, { ...options, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.isPolicyNew = false
   // Grants that the answers let start or end were not in the focus.
-  if (desired.inputs.grantsFrozen === isFrozen) keepEntries(workspace, agenda, desired.resolution)
+  if (desired.inputs.grantsFrozen === isFrozen) keepAsked(workspace, agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
@@ -238,16 +238,16 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await readUsage(workspace, state, agenda, options)
-  if (!agenda.isUnchanged()) keepEntries(workspace, agenda, resolveDesired(desiredInputs(state, workspace)))
+  if (!agenda.isUnchanged()) keepAsked(workspace, agenda, resolveDesired(desiredInputs(state, workspace)))
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
   const { applied, result, desired } = await wakingAtGrant(workspace, state, agenda, () =>
-    reconcile(workspace, state, { ...options, usage: false, slice, readSince }),
+    reconcile(workspace, state, { ...options, slice, readSince }),
   )
   // A stopped sweep goes on later; a paused or failed one is over, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  keepEntries(workspace, agenda, desired.resolution)
+  keepAsked(workspace, agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs(agenda))
@@ -314,13 +314,9 @@ const hasNewGroups = (state: WorkspaceState): boolean => {
   return state.policy.set.groups.some((group) => !known.has(group.scope.id))
 }
 
-/** What policy asks of each scope. */
-const entriesOf = ({ desired }: Resolution): ReadonlyMap<ScopeKey, PolicyEntry> =>
-  new Map(desired.map((one) => [scopeKey(one.scope), one.entry]))
-
 /** Keeps what the cycle was asked, so that a grant that has begun since still counts as a change. */
-function keepEntries({ clock, wall }: Workspace, agenda: Agenda, resolution: Resolution): void {
-  agenda.entries = entriesOf(resolution)
+function keepAsked({ clock, wall }: Workspace, agenda: Agenda, { desired }: Resolution): void {
+  agenda.asked = byScope(desired)
   agenda.isUnchanged = NEVER
   agenda.isAstray = Math.abs(clock.now() - wall()) > CLOCKS_APART_MS
 }
@@ -342,15 +338,15 @@ function unchangedFrom(workspace: Workspace, state: WorkspaceState, agenda: Agen
 
 /** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
-  const before = agenda.entries
+  const before = agenda.asked
   if (!before || agenda.isUnchanged()) return new Set()
   const inputs = { ...desiredInputs(state, workspace), now: grantTime(workspace, agenda) }
-  const now = entriesOf(resolveDesired(inputs))
+  const now = byScope(resolveDesired(inputs).desired)
   const changed = new Set<ScopeKey>()
-  for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
+  for (const [key, { entry }] of now) if (!isSameEntry(before.get(key)?.entry ?? UNDECLARED, entry)) changed.add(key)
   // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
-  const isRestored = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !inputs.owned.has(key)
-  for (const [key, entry] of before) if (!now.has(key) && !isRestored(key, entry)) changed.add(key)
+  const isRestored = (key: ScopeKey, { entry: { kind } }: DesiredCap): boolean => kind === 'restore' && !inputs.owned.has(key)
+  for (const [key, one] of before) if (!now.has(key) && !isRestored(key, one)) changed.add(key)
   if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state, agenda)
   return changed
 }

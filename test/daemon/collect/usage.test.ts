@@ -275,7 +275,7 @@ test('an approved roster that names a later cycle once is believed for its peopl
   for (const number of [7, 8, 9]) one.setStatus(person(number), 'PENDING')
   const { planned } = await one.cycle({ caps: { team: 1900 } })
   expect(one.state.usage?.doubted).toBeDefined()
-  await one.cycle(undefined, { usage: false, approve: planned.plan.holds.map(({ id }) => id) })
+  await one.cycle(undefined, { alone: false, approve: planned.plan.holds.map(({ id }) => id) })
   const { roster, doubted, turn } = one.state.usage ?? {}
   expect(doubted).toBeUndefined()
   expect(roster?.people.filter(({ status }) => status === 'pending')).toHaveLength(3)

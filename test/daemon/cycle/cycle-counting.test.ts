@@ -35,7 +35,7 @@ describe('changes that are not written do not count', () => {
     storm.broken = true
     await one.cycle({ caps: { team: 500, ...capsOf(20, 400) } })
     const focus = keysOf(...names(8, 13))
-    const report = await one.cycle({ caps: { team: 500, ...capsOf(12, 400) } }, { usage: false, focus })
+    const report = await one.cycle({ caps: { team: 500, ...capsOf(12, 400) } }, { alone: false, focus })
     expect(report.planned.plan.changes.find((change) => change.scope.kind === 'user')?.disposition).toMatchObject({
       kind: 'deferred',
       waitsFor: { kind: 'team' },
@@ -48,7 +48,7 @@ describe('changes that are not written do not count', () => {
     await one.cycle({ caps: { team: 500, ...capsOf(6, 1000) } })
     one.forget()
     const focus = keysOf('p010')
-    await one.cycle({ caps: { team: 500, ...capsOf(6, 1000), p010: 900 } }, { usage: false, focus })
+    await one.cycle({ caps: { team: 500, ...capsOf(6, 1000), p010: 900 } }, { alone: false, focus })
     expect(one.caps()).toMatchObject({ p001: 4000, p010: 900 })
     expect(one.ended('Held', 'Contested', 'BreakerOpen')).toEqual([])
     expect(one.workspace.shown.planned?.plan.holds).toHaveLength(1)

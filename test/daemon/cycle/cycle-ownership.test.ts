@@ -112,7 +112,7 @@ test('a cap of the conflict rule goes at once, also after a restart, when one of
   const one = await testWorld({ people: 10, groups: { a: ['p001'], b: ['p001'], c: ['p002'] } })
   await one.cycle({ caps: { 'group:a': 1500, 'group:b': 1500, 'group:c': 700 }, onGroupConflict: 'min' })
   // Policy changes between two readings of the groups.
-  await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 700 }, onGroupConflict: 'min' }, { usage: false })
+  await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 700 }, onGroupConflict: 'min' }, { alone: false })
   expect(one.caps()).toEqual({ 'group:a': 1500, 'group:b': 900, 'group:c': 700, p001: 900 })
   one.restart()
   await one.cycle({ caps: { 'group:a': 1500, 'group:c': 700 }, onGroupConflict: 'min' })

@@ -217,7 +217,7 @@ test.each([
     unassignable: [],
   })
   one.restart()
-  await one.cycle({ pools: [research(20_000, ['ada', 'bob'])] }, { usage: false })
+  await one.cycle({ pools: [research(20_000, ['ada', 'bob'])] }, { alone: false })
   // The roster was read later.
   expect(one.state.pools['research']).toMatchObject({ readAt: NOW, members: { [email('ada')]: { use: expected } } })
 })

@@ -28,7 +28,7 @@ describe('a rule', () => {
     setRole(one, 'p001', 'member')
     await one.cycle()
     expect(one.caps()['p001']).toBe(100)
-    await one.cycle(undefined, { usage: false })
+    await one.cycle(undefined, { alone: false })
     expect(one.caps()['p001']).toBe(100)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500, p002: 100 })

@@ -67,7 +67,7 @@ test('a pool whose group has outgrown its min keeps what was dealt, and takes ba
   const one = await worldUnder({ pools }, { people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
   one.setMembers('grp_r', ['ada', 'bob', 'cleo'])
   one.foreign('bob', 900)
-  for (let reading = 0; reading < 3; reading += 1) await later(one, HOUR, undefined, { usage: true })
+  for (let reading = 0; reading < 3; reading += 1) await later(one, HOUR, undefined, { alone: true })
   expect(one.caps()).toEqual({ ada: 50, bob: 50 })
 })
 

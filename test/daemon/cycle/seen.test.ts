@@ -90,7 +90,7 @@ describe('what the client sees and learns', () => {
     })
     const one = await testWorld({ ...COMPANY, learns: true, wrapLedger })
     for (let cycles = 0; cycles < 3; cycles += 1) await one.cycle(POLICY)
-    expect([values(one), saved]).toEqual([{ spelling: 'camel' }, 1])
+    expect([values(one), saved]).toEqual([{ errors: 'error', spelling: 'camel' }, 1])
   })
 
   test('fails no cycle while the ledger cannot record it, and is recorded once it can', async () => {
@@ -134,7 +134,7 @@ test.each([
     if (had !== 'none') one.foreign('group:a', had)
     await one.cycle({ caps: { 'group:a': had, ada } })
     one.setMembers('a', [])
-    await later(one, 15 * MINUTE, { caps: { 'group:a': 400, ada } }, { usage: false })
+    await later(one, 15 * MINUTE, { caps: { 'group:a': 400, ada } }, { alone: false })
     expect(one.caps()).toMatchObject({ 'group:a': 400 })
     expect(values(one)).not.toHaveProperty(ada === 'none' ? 'reads' : 'caps')
   },

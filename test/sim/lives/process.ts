@@ -178,7 +178,7 @@ export async function applyOnce(number: number, parts: ProcessParts): Promise<Ap
     const state = recall(policy, workspace.ledger)
     workspace.state = state
     workspace.ledger.saveFact('policy', keptRevision(state.policy))
-    const report = await reconcile(workspace, state, { usage: true, alone: true, confirm: async () => ({}) })
+    const report = await reconcile(workspace, state, { alone: true, confirm: async () => ({}) })
     await workspace.ledger.commit()
     const { plan, scopes } = report.after
     return {
