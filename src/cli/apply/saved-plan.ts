@@ -3,7 +3,7 @@ import { type Change, type HeldChange, holdOf, type Plan } from '../../core/mode
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, SCOPE, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
-import { fits, leaf, list, optional, orWord, type Shape, shape, text } from '../../core/model/shape.ts'
+import { anything, leaf, list, mustFit, oneOf, optional, orWord, shape, text, Undecodable, unlike } from '../../core/model/shape.ts'
 import { CLOCKS_APART_MS, type Credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
 import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
 import { API_VERSION } from '../../policy/bounds.ts'
@@ -16,47 +16,18 @@ import { jsonIn } from '../shared/text.ts'
 
 const INSTANT = 'an RFC 3339 instant'
 
-const words = <const T extends string>(some: readonly T[]) => leaf<T>(`one of ${some.join(', ')}`, { enum: some })
 const AMOUNT = leaf<Credits>(`a whole number from 0 to ${MAX_CAP} or "none"`, { type: 'integer', minimum: 0, maximum: MAX_CAP })
 const CAP = orWord('none', AMOUNT)
 
 const SAVED_PLAN = shape({
-  apiVersion: words([API_VERSION]),
-  kind: words(['Plan']),
+  apiVersion: oneOf([API_VERSION]),
+  kind: oneOf(['Plan']),
   id: leaf<string>('16 hex digits', { type: 'string', pattern: '^[0-9a-f]{16}$' }),
   workspace: text,
   createdAt: leaf<string>(INSTANT, { type: 'string' }),
   policyDigest: text,
   changes: list(shape({ scope: SCOPE, from: CAP, to: CAP, hold: optional(orWord(null, text)) })),
 })
-
-class Mismatch extends Error {}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
-
-function mismatch(path: string, wanted: string, value: unknown): Mismatch {
-  const found = value === undefined ? 'missing' : JSON.stringify(value).slice(0, 40)
-  return new Mismatch(`${path === '' ? 'the document' : path} must be ${wanted}, and is ${found}`)
-}
-
-const inside = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
-
-/** Throws for the first value that does not fit; of an object, what is missing comes first. */
-function mustFit<T>(value: unknown, wanted: Shape<T>, path: string): asserts value is T {
-  const { if: word, else: otherwise, items, oneOf, properties = {}, required = [] } = wanted
-  if (otherwise) return value === word?.const ? undefined : mustFit(value, otherwise, path)
-  if (!fits(value, wanted)) throw mismatch(path, wanted['x-wanted'] ?? 'something else', value)
-  if (items && Array.isArray(value)) for (const [at, one] of value.entries()) mustFit(one, items, `${path}[${at}]`)
-  if (!isObject(value)) return
-  if (oneOf) {
-    const kinds = new Map(oneOf.map((one) => [one.properties?.['kind']?.const, one]))
-    const fields = kinds.get(value['kind'])
-    if (!fields) throw mismatch(inside(path, 'kind'), `one of ${[...kinds.keys()].join(', ')}`, value['kind'])
-    return mustFit(value, fields, path)
-  }
-  for (const name of required) if (value[name] === undefined) mustFit(undefined, properties[name] ?? {}, inside(path, name))
-  for (const [name, field] of Object.entries(properties)) if (value[name] !== undefined) mustFit(value[name], field, inside(path, name))
-}
 
 /** What counts of a saved plan. */
 export type Saved = ReturnType<typeof readPlan>
@@ -65,7 +36,7 @@ function readPlan(value: unknown, path: string) {
   mustFit(value, SAVED_PLAN, path)
   const { id, workspace, createdAt, policyDigest, changes } = value
   const savedAt = Date.parse(createdAt)
-  if (Number.isNaN(savedAt)) throw mismatch(inside(path, 'createdAt'), INSTANT, createdAt)
+  if (Number.isNaN(savedAt)) throw new Undecodable(unlike(`${path}.createdAt`, INSTANT, createdAt))
   const found = changes.map(({ scope, from, to, hold }) => ({
     scope: scope.kind === 'user' ? userScope(scope.email) : scope,
     ...{ from, to, wasHeld: typeof hold === 'string' },
@@ -85,14 +56,13 @@ const MAX_PLAN_BYTES = 256 * 1024 * 1024
 export function readPlans(file: string): readonly Saved[] {
   try {
     const root = jsonIn(readText(file, MAX_PLAN_BYTES))
-    if (root === undefined) throw new Mismatch('it is not JSON')
-    if (!isObject(root) || root['kind'] !== 'PlanList') return [readPlan(root, '')]
-    const { items } = root
-    if (!Array.isArray(items)) throw mismatch('items', 'a list', items)
-    return items.map((item: unknown, index) => readPlan(item, `items[${index}]`))
+    if (root === undefined) throw new Undecodable('it is not JSON')
+    if (Object(root).kind !== 'PlanList') return [readPlan(root, '')]
+    mustFit(root, shape({ items: list(anything) }))
+    return root.items.map((item, index) => readPlan(item, `.items[${index}]`))
   } catch (error) {
     if (codeIn(error) !== undefined) throw new CommandError(`${file} ${whyUnreadAndCode(error)}`)
-    if (!(error instanceof Mismatch)) throw error
+    if (!(error instanceof Undecodable)) throw error
     const hint = 'write one with `capkeeper plan --out FILE`'
     throw new InputError([{ severity: 'error', code: 'PLAN_FILE_INVALID', message: `${file} is not a saved plan: ${error.message}`, hint }])
   }

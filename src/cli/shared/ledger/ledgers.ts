@@ -2,12 +2,12 @@
 // pull request knows the same ownership, baselines and approvals. A daemon is never asked to change anything.
 
 import type { PolicySet } from '../../../core/model/policy.ts'
+import { Undecodable } from '../../../core/model/shape.ts'
 import { failureOf } from '../../../daemon/collect/asking.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { LedgerError } from '../../../daemon/ledger/error.ts'
 import { readShared, type SharedLedger, type SharedWorkspace, sharedLedger } from '../../../daemon/ledger/share.ts'
 import type { LedgerDocument } from '../../../daemon/ledger/values/values.ts'
-import { Undecodable } from '../../../daemon/ledger/values/values.ts'
 import { sha256 } from '../../../daemon/schedule/system.ts'
 import type { Ledger, ReadClient } from '../../../ports.ts'
 import type { Setup, WorkspaceSetup } from '../../compose.ts'
