@@ -51,8 +51,10 @@ export function createSandbox(options: SandboxOptions) {
   const { clock } = options
   const company = { ...DEFAULT_SETTINGS, ...options.company }
   const switches = { ...DEFAULT_SWITCHES, ...options.switches }
-  const store = openStore(options.data ?? ':memory:')
-  const startAt = closedOnFailure(store, () => openCompany(store, options, company))
+  // Closed when filling it fails, because no caller gets it then.
+  using opened = new DisposableStack()
+  const store = opened.adopt(openStore(options.data ?? ':memory:'), (one) => one.close())
+  const startAt = openCompany(store, options, company)
   // Without a seed in the fixture, use does not grow.
   const kept = store.meta('seed')
   const seed = kept ?? company.seed
@@ -70,6 +72,7 @@ export function createSandbox(options: SandboxOptions) {
   const parts = { store, caps, switches, clock, chance: createChance(seed, switches), waitMs, now, onCall: options.onCall }
   const foreignEdit = createForeignEdit(store, caps, seed)
   const stopping = new AbortController()
+  const held = opened.move()
   return {
     /** People, groups, caps, keys and rows; call `reload` after changing them. */
     store,
@@ -99,18 +102,8 @@ export function createSandbox(options: SandboxOptions) {
     },
     close(): void {
       stopping.abort()
-      store.close()
+      held.dispose()
     },
-  }
-}
-
-/** Closes the store when filling it fails, because no caller gets it then. */
-function closedOnFailure<T>(store: Store, fill: () => T): T {
-  try {
-    return fill()
-  } catch (error) {
-    store.close()
-    throw error
   }
 }
 
