@@ -1,7 +1,7 @@
 // Parses a policy text to its declarations. `schema/faults.ts` checks documents against the schema, and `join.ts` against each other. Everything that
-// can be read is returned even when other parts are wrong, so that all problems are found at once; `whole` says that nothing is wrong.
+// can be read is returned even when other parts are wrong, so that all problems are found at once.
 import type { CapRule, DeclaredGroup, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
-import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'
+import type { Position, Problem } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { type PlacedGrant, readGrant, type Zone, zoneNamed } from './dates.ts'
 import { type PlacedPool, type PlacedRule, readPeopleRule, readPool } from './people.ts'
@@ -9,7 +9,7 @@ import { checkDocument } from './schema/faults.ts'
 import { capOf, refuse } from './schema/kinds.ts'
 import { check, SCHEMA } from './schema/schema.generated.ts'
 import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema/texts.ts'
-import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
+import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placedItems, placeOf } from './tree.ts'
 import { readYaml, type YamlText } from './yaml.ts'
 
 /** The declarations of one document. `at` is the place of a rule's or grant's cap, and of a group's id. */
@@ -30,8 +30,6 @@ export interface PolicyDocument {
   readonly pools: readonly PlacedPool[]
   /** The parts that could not be read completely, so that nothing may be reported as missing from them. */
   readonly unread: ReadonlySet<Part>
-  /** Nothing in the document is wrong. */
-  readonly whole: boolean
   /** Problems of the document by itself. */
   readonly problems: readonly Problem[]
   /** The envelope whose file it is in; absent: platform's, or not asked for. */
@@ -87,12 +85,11 @@ function readDocument(root: Branch<PolicyText>, yamlProblems: readonly Problem[]
     name: name ?? { value: '', at: placeOf(root) },
     workspace: workspace ? { value: good(workspace), at: placeOf(workspace) } : undefined,
     ...declared,
-    whole: !hasErrors(problems),
     problems,
   }
 }
 
-type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole' | 'problems'>
+type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'problems'>
 
 function readSpec(spec: Branch<SpecText>, document: string): Declared {
   const zone = readZone(field(spec, 'timezone'))
@@ -112,14 +109,8 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
       caps: ofTeam !== false && rules.every(({ declared }) => declared) && grants.every((grant) => grant?.amount),
     }),
     grants: grants.flatMap((grant) => grant ?? []),
-    protectedPeople: items(field(spec, 'protected')).flatMap((person) => {
-      const email = placed(person)
-      return email ? [{ scope: { kind: 'user', email: email.value }, at: email.at } as const] : []
-    }),
-    approvals: items(field(spec, 'approvals')).flatMap((approval) => {
-      const id = placed(approval)
-      return id ? [{ id: id.value, at: id.at }] : []
-    }),
+    protectedPeople: placedItems(field(spec, 'protected')).map(({ value, at }) => ({ scope: userScope(value), at })),
+    approvals: placedItems(field(spec, 'approvals')).map(({ value: id, at }) => ({ id, at })),
     onGroupConflict: conflict,
     peopleRules: items(field(spec, 'rules')).map((rule) => readPeopleRule(rule, document)),
     pools: items(field(spec, 'pools')).map((pool) => readPool(pool, document)),

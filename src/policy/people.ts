@@ -7,7 +7,7 @@ import { credits } from '../core/model/units.ts'
 import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/texts.ts'
 import { meant } from './suggest.ts'
-import { type Branch, field, good, items, keyPlaceOf, nameOf, type Placed, placed, placeOf, repeated, report } from './tree.ts'
+import { type Branch, field, good, keyPlaceOf, nameOf, type Placed, placed, placedItems, placeOf, repeated, report } from './tree.ts'
 import { type ProblemExtra, quoted } from './yaml.ts'
 
 interface Named {
@@ -91,9 +91,6 @@ function columnsOf(branch: Branch<Pick<WhenText, 'attributes'>> | undefined): re
     name === 'listed' ? [] : [{ value: String(name), at: keyPlaceOf(child) }],
   )
 }
-
-const placedItems = (list: Branch<readonly string[]> | undefined): readonly Placed<string>[] =>
-  items(list).flatMap((item) => placed(item) ?? [])
 
 /** Keys in one order, ids sorted and once, so that the order in the file makes no difference. */
 function whenOf({ email, role, groups, inactiveDays, joinedWithinDays, activeDays, attributes }: WhenText): When {

@@ -274,6 +274,10 @@ export function placed<T>(branch: Branch<T> | undefined): Placed<T> | undefined 
   return branch === undefined || value === undefined ? undefined : { value, at: placeOf(branch) }
 }
 
+/** The items of a list that are not faulty, with their places. */
+export const placedItems = <T>(list: Branch<readonly T[]> | undefined): readonly Placed<T>[] =>
+  items(list).flatMap((item) => placed(item) ?? [])
+
 /** The place of a branch's value: of the alias by which it came. */
 export const placeOf = ({ reader, alias, node, keyNode }: Branch): Position => positionOf(reader, alias ?? node ?? keyNode)
 
