@@ -19,7 +19,7 @@ import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from './plan/render.t
 import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
-import { learnedPaces } from './shared/ledger/replica.ts'
+import { slowestPace } from './shared/ledger/replica.ts'
 import { readEach, type WorkspaceReader } from './shared/reader.ts'
 import { amountText, blocksText, capText, columns, dayText, documentOrList, present, rfc3339, shortTime } from './shared/text.ts'
 
@@ -253,8 +253,8 @@ async function rhythmAt(
   { ledger, config, clock }: WorkspaceReader<PlanLedger>,
 ): Promise<Rhythm | undefined> {
   const { intervalMs, rate } = config
-  const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
-  const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
+  const pace = Math.min(rate.max, slowestPace(ledger.fact('pace'), rate.max))
+  const { readsPerSecond, count } = sweepRate(pace, intervalMs)
   const { toRead, people } = desiredState
   const asked = { scope, toRead, people, declared: declaredIn(desiredState), intervalMs }
   if (toRead.length <= count) return rhythmOf(asked)

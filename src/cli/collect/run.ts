@@ -24,7 +24,7 @@ import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
 import { action, COMMANDS, type FlagsOf, type NetworkFlags, sameArgs } from '../shared/command.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, UsageError, worstExit } from '../shared/context.ts'
 import { inEach, interruptible } from '../shared/each.ts'
-import { learnedPaces } from '../shared/ledger/replica.ts'
+import { slowestPace } from '../shared/ledger/replica.ts'
 import { ledgerOf, mustBeKept, withStore } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { amountText, count, dayText, documentText, padEnd, people, present, span, tellLine } from '../shared/text.ts'
@@ -234,8 +234,7 @@ async function collectOne(job: Job) {
 
 /** The pace for the estimate; beside a daemon also its bound. */
 function rateOf({ config, ledger, isBeside }: Pick<Job, 'config' | 'ledger' | 'isBeside'>): number {
-  const learned = Math.min(...learnedPaces(ledger.fact('pace')).map((one) => one.rate))
-  const rate = Number.isFinite(learned) ? learned : config.rate.start
+  const rate = slowestPace(ledger.fact('pace'), config.rate.start)
   return isBeside ? Math.max(LEAST_RATE, rate * SHARE) : rate
 }
 

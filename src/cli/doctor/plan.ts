@@ -9,7 +9,7 @@ import { failureOf } from '../../daemon/collect/asking.ts'
 import { historyPlan, wantedDays } from '../../daemon/collect/history.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Ledger } from '../../ports.ts'
-import { learnedPaces } from '../shared/ledger/replica.ts'
+import { slowestPace } from '../shared/ledger/replica.ts'
 import { count, people, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
@@ -125,8 +125,7 @@ async function checkPast(reader: ServiceReader, roster: Roster, { ledger, config
   const wanted = wantedDays(now, days)
   const plan = ledger && (await historyPlan({ ledger, clock: { now: () => now }, config }, { roster, wanted }))
   const requests = plan ? requestsOf(plan).people : roster.people.length * Math.ceil(days / RANGE_DAYS)
-  const learned = Math.min(...learnedPaces(ledger?.fact('pace')).map((one) => one.rate))
-  const rate = Number.isFinite(learned) ? learned : config.rate.start
+  const rate = slowestPace(ledger?.fact('pace'), config.rate.start)
   const pace = `about ${span((requests / rate) * 1_000)} at ${Number(rate.toPrecision(2))} a second`
   const cost = `reading ${days} days takes ${count(requests, 'request')} at most, ${pace}`
   tell('past', ok(`the past of people is told by day: ${requests === 0 ? 'all of it is known' : cost}`))

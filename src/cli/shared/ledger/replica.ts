@@ -23,6 +23,12 @@ export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}) {
   })
 }
 
+/** Requests per second of the slowest key; `orElse` where none has learned any. */
+export function slowestPace(fact: Parameters<typeof learnedPaces>[0], orElse: number): number {
+  const rates = learnedPaces(fact).map(({ rate }) => rate)
+  return rates.length > 0 ? Math.min(...rates) : orElse
+}
+
 /** How many workspaces of the configuration use the key of one, itself included; computed once for each configuration. */
 export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, config: () => Config): (workspace: string) => number {
   const counts = onceFor((of: Config) => sharersOf(new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))))

@@ -6,7 +6,6 @@ import { byUrgency, type Condition, kindOf, SEVERITIES } from '../../../core/mod
 import {
   BANDS,
   type CycleStatus,
-  GRANT_STATES,
   type HistoryShown,
   MODES,
   type ModelUse,
@@ -136,7 +135,6 @@ export const cause = words(CAUSES, 'Why desired and observed differ.')
 export const effect = words(EFFECTS)
 export const guard = words(GUARD_CODES)
 export const changeResult = words(CHANGE_RESULTS)
-export const grantState = words(GRANT_STATES)
 const reconcileResult = words(RECONCILE_RESULTS)
 export const disposition = words(['ready', 'held', 'deferred', 'excluded'])
 export const tone = words(['good', 'warn', 'bad'], 'Whether it needs a person.')
