@@ -57,11 +57,8 @@ export interface ToolCount {
 
 export type SqlValue = string | number | bigint | null
 
-/**
- * Values by name: the seed, the time up to which use has grown, the figures of the balance, and whether any person has ever left the
- * roster (their rows remain and do not count).
- */
-type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart' | 'departed'
+/** Values by name: the seed, the time up to which use has grown, and the figures of the balance. */
+type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart'
 
 export type Store = ReturnType<typeof openStore>
 
@@ -193,7 +190,6 @@ function peoplePart(database: DatabaseSync) {
   const all = query<PersonRow>(database, 'SELECT * FROM people ORDER BY id')
   const save = command(database, 'INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const remove = command(database, 'DELETE FROM people WHERE email = ?')
-  const depart = command(database, "INSERT OR REPLACE INTO meta (name, value) VALUES ('departed', 1)")
   const leave = command(database, 'DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
   /** All people as they were last read; cleared at the first change. */
   let roster: ReadonlyMap<string, StoredPerson> | undefined
@@ -214,7 +210,6 @@ function peoplePart(database: DatabaseSync) {
     /** Removes a person from the roster; their rows of use remain. */
     removePerson(email: string): void {
       roster = undefined
-      depart()
       leave(email)
       remove(email)
     },

@@ -22,12 +22,12 @@ export function analytics(context: ServiceContext, key: StoredKey, fields: Field
   const seenUntil = now - switches.analyticsDelay
   const limited = groupName !== undefined || key.groupId !== undefined
   const people = peopleOf(store, key, groupName)
-  const whose = { departed: store.meta('departed') === 1, ...(limited ? { people: people.map((one) => one.id) } : {}) }
+  const whose = limited ? people.map((one) => one.id) : undefined
   const apiKeys = new Map(people.map((one) => [one.id, one.apiKey]))
   let room = MAX_ANSWER_CHARACTERS
   const queryResults = queries.map((query) => {
     const span = query.source.totals ? { fromAt, untilAt: Math.min(untilAt, seenUntil) } : { fromAt: 0, untilAt: seenUntil }
-    const { items, characters } = run(context, query, { ...whose, ...span, limit: room }, (person) => apiKeys.get(person) ?? '')
+    const { items, characters } = run(context, query, { ...span, people: whose, limit: room }, (person) => apiKeys.get(person) ?? '')
     room -= characters
     return { responseItems: kept(items, switches) }
   })
@@ -62,10 +62,8 @@ const itemOf = (row: readonly SqlValue[], columns: readonly Column[], apiKeyOf: 
 interface Reach {
   readonly fromAt: number
   readonly untilAt: number
-  /** Absent: all people. */
-  readonly people?: readonly number[]
-  /** There are rows of people who left the roster; these do not count. */
-  readonly departed: boolean
+  /** Undefined: everybody on the roster. */
+  readonly people: readonly number[] | undefined
   /** The most rows that the caller can use. */
   readonly limit: number
 }
@@ -122,11 +120,12 @@ const typeOf = (column: NamedField & { readonly fn?: AggregationFunction }): Fie
   column.fn === undefined || column.fn === 'QUERY_AGGREGATION_UNSPECIFIED' ? column.field.type : 'number'
 
 /** The unary plus stops the database from looking up rows person by person when the rows of all people are needed. */
-function reachOf({ fromAt, untilAt, people, departed }: Reach): readonly Part[] {
+function reachOf({ fromAt, untilAt, people }: Reach): readonly Part[] {
   return [
     { sql: 'at BETWEEN ? AND ?', parameters: [fromAt, untilAt] },
-    ...(people ? [{ sql: 'person IN (SELECT value FROM json_each(?))', parameters: [JSON.stringify(people)] }] : []),
-    ...(departed && !people ? [{ sql: '+person IN (SELECT id FROM people)', parameters: [] }] : []),
+    people
+      ? { sql: 'person IN (SELECT value FROM json_each(?))', parameters: [JSON.stringify(people)] }
+      : { sql: '+person IN (SELECT id FROM people)', parameters: [] },
   ]
 }
 
