@@ -1,7 +1,7 @@
 // Builds the real parts of commands: configuration, policies, keys, clients and channels. A command that must not write gets a client without
 // write methods: only `connectWriter` makes one with them.
 
-import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
+import { createReadClient, createWriteClient, type ServiceReader } from '../api/client.ts'
 import { createKeyRing } from '../api/keys.ts'
 import type { ClientOptions } from '../api/send.ts'
 import { createHttpTransport, type HttpTransport } from '../api/transport/http.ts'
@@ -9,8 +9,10 @@ import { createPaces } from '../api/transport/queue.ts'
 import { authoritiesIn } from '../api/way.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError } from '../core/model/problem.ts'
+import { LEASED_WRITE_MS } from '../core/replicas/lease.ts'
 import { loadConfigAside, networkProblems } from '../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../daemon/config/settings.ts'
+import type { Leases } from '../daemon/replicas/leases.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
 import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/command.ts'
@@ -54,9 +56,11 @@ type ClientReports = Partial<Omit<ClientOptions, 'transport' | 'keys' | 'clock' 
 export const connectReader = (cli: Cli, config: WorkspaceConfig, reports?: ClientReports): Connection<ServiceReader> =>
   connect(createReadClient, cli, config, reports)
 
-/** A connection that can also set and clear caps. */
-export const connectWriter = (cli: Cli, config: WorkspaceConfig, reports?: ClientReports): Connection<ServiceWriter> =>
-  connect(createWriteClient, cli, config, reports)
+/** A connection that can also set and clear caps, as long as the lease of its workspace lasts. */
+export function connectWriter(cli: Cli, config: WorkspaceConfig, { leases, ...reports }: ClientReports & { readonly leases: Leases }) {
+  const mayLeave = (timeoutMs: number): boolean => leases.mayLeave(config.name, timeoutMs)
+  return connect(createWriteClient, cli, config, { ...(!leases.isSole && { mayLeave, writeTimeoutMs: LEASED_WRITE_MS }), ...reports })
+}
 
 type Connection<Client> = ReturnType<typeof connect<Client>>
 

@@ -112,9 +112,8 @@ export async function createWorld(options: WorldOptions = {}) {
     }
     // A process has its own client.
     const client = createWriteClient({
-      ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces(), onSeen: learning.onSeen, learned: learning.pace },
+      ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces(), ...learning.reports },
       knownAt: () => ledger.fact('usage')?.roster.readAt,
-      onLearned: (key, learned) => void Object.assign(learning.pace, { [key]: learned }),
       onRequest: (one) =>
         world.workspace.chronicle?.onEvent({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...one }),
     })

@@ -8,7 +8,7 @@ import { type Cap, keptRevision } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { LEASED_WRITE_MS, partOfRate } from '../../core/replicas/lease.ts'
+import { partOfRate } from '../../core/replicas/lease.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Agreement } from '../../daemon/cycle/options.ts'
 import { learnedKeeper } from '../../daemon/cycle/read.ts'
@@ -135,18 +135,7 @@ async function applyOne(job: Job): Promise<Done> {
   const lease = leaseOf(held, config.name)
   // Other workspaces that replicas hold use the same key, each within its part of the rate.
   const rate = lease ? partOfRate(config.rate, sharersIn(cli, () => job.whole)(config.name)) : config.rate
-  using connection = connectWriter(
-    cli,
-    { ...config, rate },
-    {
-      ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
-      onSeen: learning.onSeen,
-      learned: learning.pace,
-      onLearned(key, learned) {
-        learning.pace[key] = learned
-      },
-    },
-  )
+  using connection = connectWriter(cli, { ...config, rate }, { leases: held, ...learning.reports })
   using progress = await sweepProgress('reading caps', cli.stderr, signal)
   using writing = await sweepProgress('writing caps', cli.stderr, signal)
   const workspace = createWorkspace({

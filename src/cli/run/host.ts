@@ -5,7 +5,7 @@ import { formatProblems } from '../../core/escape/text.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
-import { LEASED_WRITE_MS, partOfRate } from '../../core/replicas/lease.ts'
+import { partOfRate } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/journal.ts'
 import { createLogger, eventLog } from '../../daemon/conditions/log.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -231,17 +231,13 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
     chronicle.onEvent(event)
     emit(event)
   }
-  const { leases } = host
-  const { name } = config
-  const lease = leaseOf(leases, name)
+  const lease = leaseOf(host.leases, config.name)
   const connection = connectWriter(cli, withPart(config, host.sharers), {
-    ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
+    ...{ leases: host.leases, ...learning.reports },
     paces: host.pacesOf(config),
-    learned: learning.pace,
     knownAt: () => ledger.fact('usage')?.roster.readAt,
-    onSeen: learning.onSeen,
     onLearned(key, learned, ratePerSecond) {
-      learning.pace[key] = learned
+      learning.reports.onLearned(key, learned)
       emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
     },
     onRequest({ message, retryAfterMs: _, ...event }) {

@@ -33,9 +33,12 @@ export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit
     noteSeen(ledger, [...last.values()], clock)
   }
   return {
-    /** By key name; starts with what the ledger has. */
-    pace,
-    onSeen: (observation: WireObservation) => void last.set(observation.aspect, observation),
+    /** For the client: `learned` is by key name, and starts with what the ledger has. */
+    reports: {
+      learned: pace,
+      onLearned: (key: string, learned: unknown) => void Object.assign(pace, { [key]: learned }),
+      onSeen: (observation: WireObservation) => void last.set(observation.aspect, observation),
+    },
     /** Leaves what is new to the next commit. */
     note,
     /** Records what is new. Never rejects with a `LedgerError`. */

@@ -260,11 +260,10 @@ async function openWorkspace(
     random,
     rate: settings.rate,
     paces,
-    learned: learning.pace,
+    ...learning.reports,
     knownAt: () => ledger.fact('usage')?.roster.readAt,
-    onSeen: learning.onSeen,
     onLearned(name, learned, ratePerSecond) {
-      learning.pace[name] = learned
+      learning.reports.onLearned(name, learned)
       tell({ kind: 'rate-learned', workspace: settings.name, at: clock.now(), ratePerSecond })
     },
     onRequest: (event) => tell({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...event }),
