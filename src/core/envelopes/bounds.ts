@@ -1,6 +1,7 @@
 // Judges what a team's document says against its envelope: whom it may name, and how much it may give. What is not known yet, such as the members
 // of a group while files are checked without the service, refuses nothing here.
 import type { Cycle } from '../model/observed.ts'
+import { onceFor } from '../model/once.ts'
 import type { Cap, CapRule, DelegatedDocument, Envelope, Grant, PolicySet, Refusal, Span } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { count, credits, DAY_MS, type Instant } from '../model/units.ts'
@@ -13,8 +14,6 @@ const LONGEST_CYCLE_DAYS = 31
 /** What an entry is judged by, beside its envelope. */
 export interface Around {
   readonly platform: PolicySet
-  /** See `declaredBy`. */
-  readonly declared: ReadonlySet<ScopeKey>
   readonly envelopes: readonly Envelope[]
   /** The people of a group; undefined while not known. */
   readonly membersOf: (group: string) => ReadonlySet<string> | undefined
@@ -73,16 +72,16 @@ function fittingAll(scope: Scope, envelope: Envelope, { envelopes, membersOf }: 
 }
 
 /** The caps and grants that platform declares; a group without a cap is only a name. */
-export const declaredBy = ({ rules, grants, protectedPeople }: PolicySet): ReadonlySet<ScopeKey> =>
-  keysOf([...rules, ...grants, ...protectedPeople])
+const declaredBy = onceFor(({ rules, grants, protectedPeople }: PolicySet) => keysOf([...rules, ...grants, ...protectedPeople]))
 
 export const keysOf = (all: readonly { readonly scope: Scope }[]): ReadonlySet<ScopeKey> => new Set(all.map(({ scope }) => scopeKey(scope)))
 
 function whyOutside(scope: Scope, { name, groups }: Envelope, around: Around): Why | undefined {
-  const { platform, declared, membersOf, pooled } = around
+  const { platform, membersOf, pooled } = around
   const who = nameOf(scope)
   if (scope.kind === 'team') return outside(`the team is not inside envelope ${name}`)
-  if (declared.has(scopeKey(scope))) return outside(`${who} is declared or protected by platform, and so not inside envelope ${name}`)
+  if (declaredBy(platform).has(scopeKey(scope)))
+    return outside(`${who} is declared or protected by platform, and so not inside envelope ${name}`)
   if (scope.kind === 'group') {
     if (!groups.includes(scope.id)) return outside(`${who} is not a group of envelope ${name}: it has ${groups.join(', ')}`)
     return unnamed(scope.id, name, platform)

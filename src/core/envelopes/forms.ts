@@ -97,7 +97,7 @@ export function envelopeForms(given: Given, refusals: Refusal[]): Forms {
       const home = homes.get(one)
       return home === document || (home === undefined && isOf(one, document))
     }
-    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [], groups: [] }
+    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [] }
   }
   const stays = [...unseen, ...kept]
   const grants = grantsByScope([...whole, ...kept].flatMap((document) => document.grants))
@@ -141,7 +141,7 @@ function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean):
   )
   return [...keys.values()].map(({ file, name }) => {
     const isIn = (one: Entry): boolean => isOf(one, { file, name })
-    return { file, name, rules: rules.filter(isIn), grants: grants.filter(isIn), groups: [] }
+    return { file, name, rules: rules.filter(isIn), grants: grants.filter(isIn) }
   })
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../model/policy.ts'
 import { compareScopes, compareText, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant, notAhead } from '../model/units.ts'
-import { type Around, declaredBy, type Entry, entriesOf, entryKey, isDealt, isInside, keysOf, spansOf } from './bounds.ts'
+import { type Around, type Entry, entriesOf, entryKey, isDealt, isInside, keysOf, spansOf } from './bounds.ts'
 import { envelopeForms, type Forms, type Given, sharedIn } from './forms.ts'
 
 /** Counts the readings of the envelopes' groups that were not counted yet. A group that the service does not know has nobody in it. */
@@ -129,7 +129,6 @@ function aroundOf({ declared, pooled, cycle, now }: SettleInputs, envelopes: rea
   const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))
   return {
     platform: declared.set,
-    declared: declaredBy(declared.set),
     envelopes,
     membersOf: (id) => members.get(id) ?? NOBODY,
     pooled,

@@ -105,6 +105,8 @@ export const ancestorsOf = (key: ScopeKey, { byKey }: Pick<People, 'byKey'>): re
 /** The cap set at a scope; undefined for a scope that is not managed, and so not read. */
 export type CapAt = (key: ScopeKey) => Observed | undefined
 
+export const isNumber = (cap: Observed | undefined): boolean => typeof cap === 'number'
+
 /** A cap in force and the scope that sets it. */
 export interface Effective {
   readonly cap: Observed

@@ -1,10 +1,11 @@
 // What a reading says of its scope. For a plan only this file judges whether the shown cap may be inherited, or come from a write of ours to an
 // ancestor; what makes a plan asks here. The read-back of a write is judged in core/plan/outcome.ts, what `import` reads in core/plan/audit.ts.
+import type { HistoryEntry } from '../model/change.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from './effective.ts'
+import { ancestorsOf, type CapAt, isNumber, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './evidence.ts'
 
 export interface SlotInputs {
@@ -26,17 +27,10 @@ export interface SlotInputs {
 }
 
 /** A cap that was sent to a scope, and when. */
-export interface SentCap {
-  readonly scope: Scope
-  readonly from: Cap
-  readonly to: Cap
-  readonly at: Instant
-}
+export type SentCap = Pick<HistoryEntry, 'scope' | 'from' | 'to' | 'at'>
 
 /** The interpretation of the readings, scope by scope. */
 export type Slots = ReturnType<typeof interpret>
-
-const isNumber = (cap: Observed | undefined): boolean => typeof cap === 'number'
 
 /** Interprets the readings (docs/operations.md). */
 export function interpret(inputs: SlotInputs) {

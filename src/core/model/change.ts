@@ -37,17 +37,17 @@ const SCOPE_CHANGE = shape({
 })
 export type ScopeChange = Of<typeof SCOPE_CHANGE>
 
-/** `order`: another write comes first. `unread`: a scope that comes first could not be read. */
-type DeferralCode = 'order' | 'unread' | 'failed'
-
 /** Why this run does not write a change at all. */
 type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
 
-/** What becomes of a change now. `deferred`: it is written later, for the given reason. `excluded`: this run does not write it. */
+/**
+ * What becomes of a change now. `deferred`: it is written later, for the given reason; `order`: another write comes first; `unread`: a scope that
+ * comes first could not be read. `excluded`: this run does not write it.
+ */
 export type Disposition =
   | { readonly kind: 'ready' }
   | { readonly kind: 'held'; readonly hold: string }
-  | { readonly kind: 'deferred'; readonly code: DeferralCode; readonly reason: string; readonly waitsFor?: Scope }
+  | { readonly kind: 'deferred'; readonly code: 'order' | 'unread' | 'failed'; readonly reason: string; readonly waitsFor?: Scope }
   | { readonly kind: 'excluded'; readonly code: ExclusionCode; readonly reason: string }
 
 export const READY: Disposition = { kind: 'ready' }

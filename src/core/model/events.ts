@@ -16,8 +16,8 @@ import {
   type ScopeChange,
 } from './change.ts'
 import type { Condition, Transition } from './condition.ts'
-import { API_ERROR_KINDS, type Balance, type GroupMembers, OBSERVED, type Observed, type Roster } from './observed.ts'
-import { CAP, type Cap } from './policy.ts'
+import { API_ERROR_KINDS, type Balance, type GroupMembers, OBSERVED, type Observed, type Roster, type RunUse } from './observed.ts'
+import { CAP, type Cap, type KeptRevision } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
 import { SCOPE, type Scope } from './scope.ts'
 import { amount, boolean, byKind, instant, list, number, type Of, oneOf, optional, record, shape, text } from './shape.ts'
@@ -121,10 +121,8 @@ export interface PersonStatus {
   readonly band?: Band
 }
 
-export interface PolicyStatus {
+export interface PolicyStatus extends Pick<KeptRevision, 'digest' | 'revision'> {
   readonly valid: boolean
-  readonly digest: string
-  readonly revision: string
   readonly loadedAt: Instant
   readonly problems: readonly Problem[]
 }
@@ -137,11 +135,7 @@ export interface CycleStatus {
 }
 
 /** Credits that one model used in one mode in this cycle. */
-export interface ModelUse {
-  readonly model: string
-  readonly mode: string
-  readonly used: Credits
-}
+export type ModelUse = Required<Pick<RunUse, 'model' | 'mode' | 'used'>>
 
 /** Figures of use beside those of the roster. */
 export interface UseShown {

@@ -205,7 +205,7 @@ export interface Envelope {
 }
 
 /** The declarations of one document of a team. */
-export interface DelegatedDocument extends Pick<PolicySet, 'rules' | 'grants' | 'groups'> {
+export interface DelegatedDocument extends Pick<PolicySet, 'rules' | 'grants'> {
   readonly file: string
   readonly name: string
 }

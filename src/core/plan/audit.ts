@@ -2,7 +2,7 @@
 // caps in force, so that a plan made of it changes nothing. It uses readings only; unread scopes are listed, and no cap is ever invented.
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { ScopeStatus } from '../model/events.ts'
-import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
+import type { CapReading, GroupMembers, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Resolution } from '../resolve/desired.ts'
@@ -48,11 +48,8 @@ interface LiveCaps {
   readonly people: readonly { readonly email: string; readonly cap: Cap }[]
 }
 
-export interface LiveGroup {
-  readonly id: string
-  readonly name: string
+export interface LiveGroup extends Pick<GroupMembers, 'id' | 'name' | 'emails'> {
   readonly cap: Cap
-  readonly emails: readonly string[]
 }
 
 /** The caps to declare. */
@@ -109,7 +106,7 @@ interface AuditInputs {
   /** The team, declared groups and every approved person. */
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   /** Declared groups with their members. */
-  readonly groups: readonly { readonly id: string; readonly name: string; readonly emails: readonly string[] }[]
+  readonly groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[]
   /** Scopes with a desired cap. */
   readonly declared: ReadonlySet<ScopeKey>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>

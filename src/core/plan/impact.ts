@@ -5,6 +5,7 @@ import {
   type CapAt,
   type CountedPerson,
   type Effective,
+  isNumber,
   ownCap,
   type People,
   reachedByTeam,
@@ -183,8 +184,6 @@ export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): numb
   if (!members) return people.byKey.has(key) ? 1 : 0
   return isCopied ? members.length : members.filter((person) => !isCapped(person.key)).length
 }
-
-const isNumber = (cap: Observed | undefined): boolean => cap !== undefined && cap !== 'none' && cap !== 'unknown'
 
 /** The readings that people are counted by. An unread scope, or one that `isUnset`, has no cap: it shields nobody from a change of an ancestor. */
 export const countingReader =

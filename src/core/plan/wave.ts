@@ -46,12 +46,7 @@ export interface WaveInputs<Change extends Pending = Pending> {
 }
 
 /** The caps at the start of a plan. No person may be worse off on the way than these caps and the plan's result allow. */
-export interface PlanStart {
-  readonly caps: CapAt
-  readonly mayBeInherited: (key: ScopeKey) => boolean
-  /** Changes that revert foreign ones. A cap that another client set is kept for nobody but people of `guarded`. */
-  readonly reverts: Changes
-}
+export type PlanStart = ReturnType<typeof planStart>
 
 /**
  * The next changes to write: all of one kind of scope and one direction, in the order of writing. Empty when none may go. `blocked`: for each
@@ -76,9 +71,10 @@ export function nextWave<Change extends Pending>(
 }
 
 /** The start of a plan of which nothing was written yet. */
-export const planStart = ({ caps, mayBeInherited, pending }: Pick<WaveInputs, 'caps' | 'mayBeInherited' | 'pending'>): PlanStart => ({
+export const planStart = ({ caps, mayBeInherited, pending }: Pick<WaveInputs, 'caps' | 'mayBeInherited' | 'pending'>) => ({
   caps,
   mayBeInherited,
+  /** Changes that revert foreign ones. A cap that another client set is kept for nobody but people of `guarded`. */
   reverts: byScope(pending.filter(({ healing }) => healing)),
 })
 

@@ -3,7 +3,7 @@
 import { LANDING_MS } from '../model/change.ts'
 import { areStillOld, type Cycle, isAgreed, isSameCycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Credits, credits, DAY_MS, type Instant } from '../model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, notAhead } from '../model/units.ts'
 import { type CapSince, type MemberNow, memberOf, type PoolMember, type PoolState } from './state.ts'
 
 /** A good reading of use, or why there is none. */
@@ -27,29 +27,21 @@ interface PoolObservation {
   readonly usageLagMs: number
 }
 
-/** The state with no time later than now; the same object where none was. */
-export function rewound(state: PoolState, now: Instant): PoolState {
-  let hasFuture = false
-  const at = (instant: Instant): Instant => {
-    if (instant <= now) return instant
-    hasFuture = true
-    return now
-  }
-  const cap = (one: CapSince): CapSince => ({ ...one, at: at(one.at) })
-  const member = (one: PoolMember): PoolMember => ({
-    ...one,
-    ...(one.inForce && { inForce: cap(one.inForce) }),
-    lowered: one.lowered.map(cap),
-    ...(one.left && { left: { ...one.left, at: at(one.left.at) } }),
-  })
-  const after = {
+/** The state with no time later than now. */
+function rewound(state: PoolState, now: Instant): PoolState {
+  const cap = (one: CapSince): CapSince => ({ ...one, at: notAhead(one.at, now) })
+  return {
     ...state,
-    ...(state.later && { later: { ...state.later, readAt: at(state.later.readAt) } }),
-    readAt: at(state.readAt),
-    ...(state.dealtAt !== undefined && { dealtAt: at(state.dealtAt) }),
-    members: Object.fromEntries(Object.entries(state.members).map(([email, one]) => [email, member(one)])),
+    later: state.later && { ...state.later, readAt: notAhead(state.later.readAt, now) },
+    readAt: notAhead(state.readAt, now),
+    dealtAt: state.dealtAt && notAhead(state.dealtAt, now),
+    members: mapMembers(state, (one) => ({
+      ...one,
+      inForce: one.inForce && cap(one.inForce),
+      lowered: one.lowered.map(cap),
+      left: one.left && { ...one.left, at: notAhead(one.left.at, now) },
+    })),
   }
-  return hasFuture ? after : state
 }
 
 /** Older readings of use are no basis for a deal. Choice. */

@@ -3,7 +3,6 @@
 import { CYCLE } from '../model/observed.ts'
 import { CAP, POOL_TERMS } from '../model/policy.ts'
 import { amount, boolean, instant, list, type Of, optional, record, shape, text } from '../model/shape.ts'
-import type { Credits } from '../model/units.ts'
 
 const TERMS = shape(POOL_TERMS)
 export type PoolTerms = Of<typeof TERMS>
@@ -55,10 +54,8 @@ export const POOL_STATE = shape({
 export type PoolState = Of<typeof POOL_STATE>
 
 /** A member as policy and roster say now. */
-export interface MemberNow {
+export interface MemberNow extends Pick<PoolMember, 'fixed' | 'protected'> {
   readonly email: string
-  readonly fixed?: Credits
-  readonly protected?: boolean
 }
 
 /** Whether the credits do not pay the least cap for so many members. */

@@ -59,14 +59,6 @@ export function newestUse({ people, readAt }: Roster): Instant | undefined {
   return newest
 }
 
-/** One part of a condition, answered: the value that decided, or what is missing. */
-interface Answer {
-  readonly key: keyof When
-  readonly truth: Truth
-  /** A clause about the person: `role is member`; when unknown, what is missing. */
-  readonly text: string
-}
-
 /** No as soon as one part is no; else unknown as soon as one part is; else yes. */
 export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
   let truth: Truth = true
@@ -79,8 +71,8 @@ export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
   return truth
 }
 
-/** Every part with its answer, to explain the result. */
-export const answersOf = (when: When, person: Person, facts: RowFacts): readonly Answer[] =>
+/** Every part with its answer, to explain the result; `text`: a clause about the person as `role is member`, or what is missing. */
+export const answersOf = (when: When, person: Person, facts: RowFacts) =>
   CONDITION_KEYS.filter((key) => when[key] !== undefined).map((key) => {
     const truth = ASKED[key](when, person, facts)
     return { key, truth, text: truth === 'unknown' ? ABSENT[key](when, person, facts) : TOLD[key](when, person, facts) }

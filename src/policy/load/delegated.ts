@@ -1,7 +1,7 @@
 // The files of envelopes: which files are a team's, and what they declare. A file that is wrong is reported as its envelope's, is returned without
 // declarations, so that its last good form stays, and changes nothing for any other file (docs/delegation.md).
 import { resolve, sep } from 'node:path'
-import { type Around, declaredBy, grantsByScope, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
+import { type Around, grantsByScope, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
 import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, Refusal } from '../../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
@@ -78,8 +78,8 @@ interface Judging extends DelegatedInputs {
   readonly refused: Set<string>
 }
 
-const declarationsOf = ({ file, name, rules, grants, groups }: PolicyDocument): DelegatedDocument => ({
-  ...{ file, name: name.value, groups },
+const declarationsOf = ({ file, name, rules, grants }: PolicyDocument): DelegatedDocument => ({
+  ...{ file, name: name.value },
   rules: rules.map(({ value }) => value),
   grants: grants.flatMap(({ value }) => value ?? []),
 })
@@ -189,7 +189,6 @@ function isShort({ name, at }: Envelope, documents: readonly PolicyDocument[], p
 function judgeBounds(files: readonly DelegatedFile[], { envelopes, sources, set, now, problems }: Judging): void {
   const around: Around = {
     platform: set,
-    declared: declaredBy(set),
     envelopes,
     membersOf: () => undefined,
     pooled: new Set(set.pools.flatMap(({ members }) => (members.kind === 'emails' ? members.emails : []))),

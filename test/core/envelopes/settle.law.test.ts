@@ -63,7 +63,7 @@ const worldOf = ({ set, settled }: PolicyRevision): World => ({ before: set, mem
 
 const file = (name: string, documents?: readonly Pick<DelegatedDocument, 'rules' | 'grants'>[]): DelegatedFile => ({
   ...{ envelope: name[0] ?? '', file: name },
-  ...(documents && { documents: documents.map((one) => ({ ...one, file: name, name, groups: [] })) }),
+  ...(documents && { documents: documents.map((one) => ({ ...one, file: name, name })) }),
 })
 
 const EMAILS = [...new Set([...Object.values(PEOPLE).flat(), 'boss@x.com', 'stranger@x.com'])]

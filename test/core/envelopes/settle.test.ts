@@ -49,7 +49,7 @@ function settled(entries: readonly (Rule | Grant)[], { of, beside, platform = [c
   const envelope = (id: string, own: Partial<Envelope> = {}): Envelope => ({
     ...{ name: id, workspace: 'acme', groups: [id], maxCap: 3000, grants: { maxDays: 31, maxAdd: 1000 }, at: at('config.yaml'), ...own },
   })
-  const documents = [{ ...{ file: 'a.yaml', name: 'a', groups: [] }, ...entriesOf(entries) }]
+  const documents = [{ ...{ file: 'a.yaml', name: 'a' }, ...entriesOf(entries) }]
   const envelopes = [envelope('a', of), ...(beside ? [envelope('b', beside)] : [])]
   return settle({
     declared: {
@@ -298,7 +298,7 @@ test('what a grant adds to may not grow beyond the bounds under it: what it gave
   expect(amounts(next([cap(group, 1000), add], gone.set))).toBe('add 500')
   expect(amounts(next([cap(group, 2000), add]))).toBe('add 500')
   expect(amounts(next([add], before, { of: { maxCap: 5000, sum: 5400 } }))).toBe('cap 1400')
-  const raised = { envelope: 'a', file: 'b.yaml', documents: [{ file: 'b.yaml', name: 'b', groups: [], ...entriesOf([cap(group, 3000)]) }] }
+  const raised = { envelope: 'a', file: 'b.yaml', documents: [{ file: 'b.yaml', name: 'b', ...entriesOf([cap(group, 3000)]) }] }
   expect(amounts(next([], before, { delegated: { files: [{ envelope: 'a', file: 'a.yaml' }, raised] } }))).toBe('cap 1400')
   // What is refused is nothing to add to, and what is narrowed grows no grant.
   const of = { maxCap: 800, grants: { maxDays: 31, maxAdd: 500 } }
@@ -319,11 +319,11 @@ test('where platform has begun to deal, an accepted none says nothing, and an ac
 
 test('what stands twice counts in neither place', () => {
   const twice = (why: string) => `DUPLICATE_SCOPE bob@x.com ${why}; leave one of them`
-  const bothSay = [{ envelope: 'a', file: 'a.yaml', documents: [{ file: 'a.yaml', name: 'a', groups: [], ...entriesOf([cap(bob, 5)]) }] }]
+  const bothSay = [{ envelope: 'a', file: 'a.yaml', documents: [{ file: 'a.yaml', name: 'a', ...entriesOf([cap(bob, 5)]) }] }]
   const inB = {
     envelope: 'b',
     file: 'b.yaml',
-    documents: [{ file: 'b.yaml', name: 'b', groups: [], ...entriesOf([cap(bob, 6, 'b.yaml')]) }],
+    documents: [{ file: 'b.yaml', name: 'b', ...entriesOf([cap(bob, 6, 'b.yaml')]) }],
   }
   const shared: More = { beside: {}, delegated: { files: [...bothSay, inB] } }
   expect(refused([], shared)).toEqual([twice('is declared in two envelopes'), twice('is declared in two envelopes')])
@@ -336,7 +336,7 @@ test('who went to another team is decided about there, once that team says somet
   const before = settled([cap(bob, 900), grant(bob, 950, 9)]).set
   const file = (envelope: string, entries: Parameters<typeof entriesOf>[0]) => {
     const [name, ...all] = [`${envelope}.yaml`, ...entries]
-    return { envelope, file: name, documents: [{ file: name, name: envelope, groups: [], ...entriesOf(all) }] }
+    return { envelope, file: name, documents: [{ file: name, name: envelope, ...entriesOf(all) }] }
   }
   const gone = file('a', [cap(bob, 900), grant(bob, 950, 9)])
   const here = file('b', [cap(bob, 500, 'b.yaml'), grant(bob, 550, 9)])

@@ -93,7 +93,7 @@ function lived(part: Part, { past, readings: reading }: Partial<Memory> & { read
       ...(text !== null && {
         documents: text.split('; ').map((one, index) => {
           const name = index === 0 ? file : `${file}-${index}`
-          return { file, name, groups: [], ...entriesIn(file, one, name) }
+          return { file, name, ...entriesIn(file, one, name) }
         }),
       }),
     })),
