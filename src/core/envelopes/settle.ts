@@ -18,11 +18,8 @@ import { type Around, type Entry, entriesOf, entryKey, isDealt, isInside, keysOf
 import { envelopeForms, type Forms, type Given, sharedIn } from './forms.ts'
 
 /** Counts the readings of the envelopes' groups that were not counted yet. A group that the service does not know has nobody in it. */
-function learnMembers(
-  memory: EnvelopeMemory,
-  envelopes: readonly Envelope[],
-  { groups, unknownGroups = [], now }: Pick<SettleInputs, 'groups' | 'unknownGroups' | 'now'>,
-): EnvelopeMemory {
+function learnMembers(memory: EnvelopeMemory, envelopes: readonly Envelope[], inputs: SettleInputs): EnvelopeMemory {
+  const { groups, unknownGroups = [], now } = inputs
   const ids = [...new Set(envelopes.flatMap((one) => one.groups))]
   const readAt: Record<string, Instant> = {}
   const members: Record<string, readonly string[]> = {}

@@ -45,15 +45,10 @@ export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scop
 /** How one change ended: `service` failed for a shared cause; `scope` was refused, perhaps for a cause of its own. */
 export type End = 'done' | 'service' | 'scope'
 
-/** How the changes of one run have ended so far. */
-export interface Tally {
-  readonly inARow: number
-  readonly failed: number
-  readonly refused: number
-  readonly done: number
-}
+export const NO_ENDS = { inARow: 0, failed: 0, refused: 0, done: 0 }
 
-export const NO_ENDS: Tally = { inARow: 0, failed: 0, refused: 0, done: 0 }
+/** How the changes of one run have ended so far. */
+type Tally = Readonly<typeof NO_ENDS>
 
 /** A refusal neither extends a row of failures nor ends it: the service answered, and wrote nothing. */
 export function tally(before: Tally, end: End): Tally {

@@ -166,13 +166,9 @@ function whyNot(disposition: Disposition | undefined): string {
 }
 
 /** Writes to scopes that are in sync now and may not be once a team or group write has landed. */
-function followUps(
-  scheduled: readonly Difference[],
-  notReady: ReadonlyMap<ScopeKey, Disposition>,
-  inputs: DisposeInputs,
-): readonly FollowUp[] {
+function followUps(scheduled: readonly Difference[], notReady: ReadonlyMap<ScopeKey, Disposition>, inputs: DisposeInputs) {
   if (inputs.slots.model.layers !== 'copied') return revealed(notReady, inputs)
-  return rewrites(scheduled, inputs.differences, inputs).map(([one, ancestor]) => [one, after(ancestor, 'overwrites it')])
+  return rewrites(scheduled, inputs.differences, inputs).map(([one, ancestor]): FollowUp => [one, after(ancestor, 'overwrites it')])
 }
 
 /** Clears that a team or group write of this run, or a later one, reveals. One that guards hold is in the hold of that write. */

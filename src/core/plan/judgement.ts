@@ -20,7 +20,7 @@ import {
   voidGrown,
 } from './approval.ts'
 import { type Judgement, judgeParts } from './guards/judge.ts'
-import type { GuardInputs, JudgementInputs, Unreleased } from './guards/round.ts'
+import type { GuardInputs, JudgementInputs } from './guards/round.ts'
 import { type ImpactInputs, impactOf } from './impact.ts'
 import { reviewedRules, rulesOf, shownSince, strictest } from './reviewed.ts'
 import type { Difference, Rules } from './snapshot.ts'
@@ -139,10 +139,7 @@ function landedReleases(releases: readonly Approval[], { differences, slots }: J
 }
 
 /** The plan as it was before any release: the changes that have landed since are pending in it. */
-function beforeReleases(
-  landed: ReadonlyMap<ScopeKey, Difference>,
-  { differences, impact, whole }: JudgementInputs,
-): Omit<Unreleased, 'held' | 'freed'> {
+function beforeReleases(landed: ReadonlyMap<ScopeKey, Difference>, { differences, impact, whole }: JudgementInputs) {
   const released = new Set<ScopeKey>()
   if (landed.size === 0) return { differences, impact, whole, released }
   const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)

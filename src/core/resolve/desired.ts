@@ -60,8 +60,8 @@ export const resolveDesired = onceFor((inputs: DesiredInputs) => {
   const found = declaredIn(inputs)
   const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {}, conflictGroups: {} }
   for (const scope of scopesToDecide(inputs)) {
-    if (scope.kind === 'user') decideUser(inputs, scopeKey(scope), scope, draft)
-    else decideShared(inputs, scopeKey(scope), scope, draft)
+    if (scope.kind === 'user') decideUser(inputs, scope, draft)
+    else decideShared(inputs, scope, draft)
   }
   const { peopleRules, pools } = inputs.set
   const whens = [...peopleRules.map(({ when }) => when), ...pools.flatMap((pool) => poolCondition(pool) ?? [])]
@@ -143,8 +143,9 @@ function scopesToDecide(inputs: DesiredInputs): Scope[] {
   return [...[...shared.values()].sort(compareScopes), ...users]
 }
 
-function decideShared(inputs: DesiredInputs, key: ScopeKey, scope: Scope, draft: Draft): void {
+function decideShared(inputs: DesiredInputs, scope: Scope, draft: Draft): void {
   const found = declaredIn(inputs)
+  const key = scopeKey(scope)
   const facts = found.scopes.get(key)
   const own = facts?.grant ?? facts?.rule
   const at = own?.at ?? facts?.rejected?.at
@@ -159,8 +160,9 @@ function decideShared(inputs: DesiredInputs, key: ScopeKey, scope: Scope, draft:
   }
 }
 
-function decideUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, draft: Draft): void {
+function decideUser(inputs: DesiredInputs, scope: UserScope, draft: Draft): void {
   const found = declaredIn(inputs)
+  const key = scopeKey(scope)
   const facts = found.scopes.get(key)
   const owned = inputs.owned.get(key)
   const away = whyAway(inputs, scope.email)
@@ -179,7 +181,7 @@ function decideUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, draf
     draft.rejected.push(rejected)
     return
   }
-  const desired = desiredOfUser(inputs, key, scope, chain, draft)
+  const desired = desiredOfUser(inputs, scope, chain, draft)
   if (desired) draft.desired.push(desired)
   // Policy does not ask for what the end of a grant restores. For a member of a pool the pool decides, even while it asks for nothing.
   const isAsked = chain.place !== undefined || (desired !== undefined && desired.origin.kind !== 'restore')
@@ -188,16 +190,16 @@ function decideUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, draf
 }
 
 /** The first that applies: the person's own declaration, a rule, the conflict rule (and one reading longer), a copy, what a grant replaced. */
-function desiredOfUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
+function desiredOfUser(inputs: DesiredInputs, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
   const { own, matched, verdict, groups, candidates } = chain
-  const owned = inputs.owned.get(key)
+  const owned = inputs.owned.get(scopeKey(scope))
   // A member's grant was paid by the pool, so its end is the pool's to decide, even while a rule's answer is not known.
   if (chain.place && (verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
     const { waits } = chain.place
-    const desired = desiredOfMember(inputs, key, scope, chain.place, chain)
+    const desired = desiredOfMember(inputs, scope, chain.place, chain)
     return desired && waits !== undefined ? { ...desired, waits } : desired
   }
-  if (verdict.kind === 'unknown') return keptUnknown(inputs, key, scope, chain)
+  if (verdict.kind === 'unknown') return keptUnknown(inputs, scope, chain)
   // Where it is `none`, nothing is set for the person alone: their groups decide as if it were not declared.
   const declared = own ?? matched
   if (declared && declared.cap !== 'none') return wanted(scope, declared, candidates)
@@ -221,14 +223,14 @@ function desiredOfUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, c
  * The cap that the deal gives a member; their own cap where the deal gives all of it. Where nothing is dealt, yet or because the member is
  * protected, our cap stays as it is: clearing it would let the person use credits that were dealt to others.
  */
-function desiredOfMember(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
+function desiredOfMember(inputs: DesiredInputs, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
   const { candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const declared = firstDeclared(chain)
   if (isProtected && declared && !place.isKept) return wanted(scope, declared, candidates)
   const dealt = isProtected ? undefined : place.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
-  const owned = inputs.owned.get(key)
+  const owned = inputs.owned.get(scopeKey(scope))
   if (!owned) return undefined
   const { pool, isKept, inForce } = place
   // A protected member's cap was checked against the credits; another member's share is not known yet.
@@ -258,8 +260,8 @@ function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefine
  * What is in force stays while it is not known whether a rule matches. A grant that is over still ends. What it restores may be declared, and
  * is not pruned.
  */
-function keptUnknown(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
-  const owned = inputs.owned.get(key)
+function keptUnknown(inputs: DesiredInputs, scope: UserScope, { verdict, place, candidates }: PersonChain) {
+  const owned = inputs.owned.get(scopeKey(scope))
   if (verdict.kind !== 'unknown' || !owned || owned.cap === 'none') return undefined
   const { rule, settled } = verdict
   const why = declaredIn(inputs).rules.whyOf(rule, scope.email)
@@ -356,12 +358,7 @@ function replacedByGrant(owned: OwnedCap | undefined, prune: boolean): Cap | und
   return prune && owned.baselineIsOurs ? 'none' : owned.baseline
 }
 
-function restored(
-  inputs: DesiredInputs,
-  owned: OwnedCap | undefined,
-  candidates: readonly Candidate[],
-  prune = inputs.prune,
-): DesiredCap | undefined {
+function restored(inputs: DesiredInputs, owned: OwnedCap | undefined, candidates: readonly Candidate[], prune = inputs.prune) {
   const cap = replacedByGrant(owned, prune)
   if (!owned || cap === undefined) return undefined
   const statuses = declaredIn(inputs).grantsOf.get(scopeKey(owned.scope)) ?? []

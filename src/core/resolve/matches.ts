@@ -230,6 +230,8 @@ const NONE: RuleVerdict = { kind: 'none' }
 /** The name of the rules' list among the settled matches; those of pools are keys of conditions. */
 const RULES = 'rules'
 
+type RulesByKey = ReadonlyMap<string | undefined, PeopleRule>
+
 /** All conditions of rules and pools, judged. */
 export type JudgedRules = ReturnType<typeof judgeRules>
 
@@ -244,9 +246,7 @@ export function judgeRules({ peopleRules, pools }: PolicySet, given: ConditionIn
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
   const matches = judge(RULES, ofRules)
   // Of two rules with one condition the first counts.
-  const byKey: ReadonlyMap<string | undefined, PeopleRule> = new Map(
-    peopleRules.toReversed().map((rule) => [conditionKey(rule.when), rule]),
-  )
+  const byKey: RulesByKey = new Map(peopleRules.toReversed().map((rule) => [conditionKey(rule.when), rule]))
   const verdictOf = (email: string): RuleVerdict => {
     const [first] = peopleRules
     if (!first) return NONE
@@ -293,13 +293,7 @@ export function judgeRules({ peopleRules, pools }: PolicySet, given: ConditionIn
   }
 }
 
-function whyOf(
-  when: When,
-  email: string,
-  facts: RowFacts,
-  matches: JudgedMatches,
-  byKey: ReadonlyMap<string | undefined, PeopleRule>,
-): string {
+function whyOf(when: When, email: string, facts: RowFacts, matches: JudgedMatches, byKey: RulesByKey): string {
   const person = facts.byEmail.get(email)
   if (!person) return 'the person is not on the roster'
   const answers = answersOf(when, person, facts)
