@@ -1,9 +1,10 @@
 // Checks command lines of documents with the real program, which parses them completely, with actions that do nothing.
 import { Writable } from 'node:stream'
 import { buildProgram, commandsFor } from '../../src/cli/program.ts'
-import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
+import { createSecrets } from '../../src/cli/shared/context.ts'
 import { DIRECT_FILES } from '../../src/files.ts'
 import { fakeClock } from './clock.ts'
+import { NO_SIGNALS } from './inside.ts'
 
 /** Splits a plain line into words as a shell does: quotes keep words together, nothing is expanded. */
 export const wordsOf = (line: string): readonly string[] =>

@@ -2,10 +2,12 @@
 // command's output. Signals, terminals, crashes and closed pipes need a process: `process.ts` starts one.
 import { PassThrough, Readable } from 'node:stream'
 import { runCli } from '../../src/cli/program.ts'
-import { createSecrets, NO_SIGNALS, type Signals } from '../../src/cli/shared/context.ts'
+import { createSecrets, type Signals } from '../../src/cli/shared/context.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { ProcessOptions, Ran } from './process.ts'
 import { realClock } from './real-clock.ts'
+
+export const NO_SIGNALS: Signals = { on: () => () => undefined, exit: () => undefined }
 
 export interface Begun {
   readonly stdout: PassThrough

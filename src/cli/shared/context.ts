@@ -65,8 +65,6 @@ export interface Signals {
   exit(code: ExitCode): void
 }
 
-export const NO_SIGNALS: Signals = { on: () => () => undefined, exit: () => undefined }
-
 export interface Cli extends World {
   /** Keys, tokens and certificates. */
   readonly files: Files

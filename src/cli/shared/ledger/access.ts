@@ -54,12 +54,6 @@ function nothingKnown(file: string, names: readonly string[], known: readonly st
   )
 }
 
-/** The ledger of one workspace, open. */
-export interface OpenLedger {
-  readonly workspace: string
-  readonly ledger: Ledger
-}
-
 /** `note` is for small writes beside a running daemon. `prefers` chooses among several workspaces. */
 interface AccessOptions {
   readonly mode: 'note' | 'read'
@@ -71,7 +65,7 @@ export async function withLedger(
   flags: NetworkFlags,
   cli: Cli,
   options: AccessOptions,
-  use: (open: OpenLedger) => Promise<void>,
+  use: (open: { readonly workspace: string; readonly ledger: Ledger }) => Promise<void>,
 ): Promise<void> {
   const { file, names } = await ledgerFile(flags, cli)
   const chosen = await withStore(cli, file, 'read', async (store) => {

@@ -27,14 +27,9 @@ export interface Ledgers<L = PlanLedger> {
   close(): Promise<void>
 }
 
-/** The flags that say how the ledger is reached. */
-interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
-  readonly rebind?: boolean
-}
-
 /** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
 export const openLedgers =
-  (cli: Cli, setup: Setup, flags: LedgerFlags = {}) =>
+  (cli: Cli, setup: Setup, flags: Pick<NetworkFlags, 'ledgerTokenFile'> & { readonly rebind?: boolean } = {}) =>
   (signal: AbortSignal): Promise<Ledgers> => {
     const { ledger } = setup.config
     return isLedgerUrl(ledger) ? remoteLedgers(ledger, cli, ledgerToken(flags, cli), signal) : openOwnLedgers(cli, setup, flags.rebind)
