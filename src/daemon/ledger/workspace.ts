@@ -277,6 +277,7 @@ function use(state: State) {
     saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
     ...histories(state),
     ...rows.use,
+    dropHistories: (found) => withFact({ kind: 'noDays' }, 'history', found),
     saveAddOnUse: (batch) => withFact({ kind: 'addOn', batch }, 'addOnAsked', batch.asked),
     saveBurn(step) {
       const { highest: _, ...burned } = step.burned
@@ -288,7 +289,7 @@ function use(state: State) {
 /** How often a change of one person is tried again after another process was faster. */
 const MOST_TRIES = 20
 
-function histories(state: State): Pick<Ledger, 'histories' | 'changeHistory' | 'dropHistories'> {
+function histories(state: State): Pick<Ledger, 'histories' | 'changeHistory'> {
   const { rows, run } = state
   const decoded = (row: DataRow): PersonHistory => readRow(rows.name, 'known_days', row)
   return {
@@ -309,12 +310,6 @@ function histories(state: State): Pick<Ledger, 'histories' | 'changeHistory' | '
           }
         }
         return false
-      }),
-    dropHistories: (found) =>
-      run(async () => {
-        const kept = put('fact', 'history', found)
-        await rows.write([{ kind: 'noDays' }, kept])
-        remember(state, [kept])
       }),
   }
 }

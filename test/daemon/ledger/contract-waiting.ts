@@ -39,6 +39,16 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect([seen.quarantined().length, seen.owned().length, seen.openIntents().length]).toEqual([1, 1, 0])
     })
 
+    test('undo nothing of a fact that is recorded with the use of people, or without it', async () => {
+      const store = await open(await place())
+      const ledger = await store.workspace('acme', URL_A)
+      const state = { checkedAt: 1, isFiltered: false, hasCredits: true }
+      ledger.saveFact('history', undefined)
+      await ledger.dropHistories(state)
+      await ledger.commit()
+      expect((await store.workspace('acme', URL_A)).fact('history')).toEqual(state)
+    })
+
     test('are recorded by the next transaction, also a load, when one fails', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
