@@ -42,7 +42,7 @@ export function modelAddOn(
     known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
   return {
     async saveAddOnUse({ fromAt, untilAt, rows, asked }) {
-      const words = ({ dayAt, email: of, model }: AddOnRow): string => `${String(dayAt).padStart(20)} ${of}\u0000${model}`
+      const words = ({ dayAt, email: of }: AddOnRow): string => `${String(dayAt).padStart(20)} ${of}`
       const others = known.filter(({ dayAt }) => dayAt < fromAt || dayAt >= untilAt)
       known = [...others, ...rows].sort((a, b) => (words(a) < words(b) ? -1 : 1))
       keep('addOnAsked', asked)
@@ -56,24 +56,12 @@ export function modelAddOn(
       return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
     },
     async useByDay(range) {
-      const days = Map.groupBy(
-        within(range).filter((row) => row.email !== ''),
-        (row) => `${row.dayAt} ${row.email}`,
-      )
-      const cents = (rows: readonly AddOnRow[], name: 'used' | 'addOn') => rows.reduce((sum, row) => sum + Math.round(row[name] * 100), 0)
-      const entries = [...days.values()].flatMap((rows) => {
-        const [first] = rows
-        return first ? [[first.dayAt, first.email, cents(rows, 'used'), cents(rows, 'addOn')] as const] : []
-      })
+      const rows = within(range).filter(({ email: of }) => of !== '')
+      const entries = rows.map((row) => [row.dayAt, row.email, Math.round(row.used * 100), Math.round(row.addOn * 100)] as const)
       return recordedDays('measured', entries)
     },
     async addOnOfPerson(of, days) {
-      const byDay = Map.groupBy(
-        within(days).filter(({ email }) => email === of),
-        ({ dayAt }) => dayAt,
-      )
-      const sum = (rows: readonly AddOnRow[], name: 'used' | 'addOn') => wholeCents(rows.reduce((all, row) => all + row[name], 0))
-      return [...byDay].sort(([a], [b]) => a - b).map(([dayAt, rows]) => ({ dayAt, used: sum(rows, 'used'), addOn: sum(rows, 'addOn') }))
+      return within(days).flatMap(({ email, dayAt, used, addOn }) => (email === of ? [{ dayAt, used, addOn }] : []))
     },
     firstDay: async () => (known.length === 0 ? undefined : Math.min(...known.map(({ dayAt }) => dayAt))),
   }
@@ -87,7 +75,7 @@ const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
   ...{ hasRows: fc.boolean(), emptyDays: fc.nat() },
 })
 
-/** Two days with each person and model once a day. */
+/** Two days with each person once a day. */
 export const addOnBatch: fc.Arbitrary<AddOnBatch> = fc
   .record({
     fromAt: midnight,
@@ -95,11 +83,10 @@ export const addOnBatch: fc.Arbitrary<AddOnBatch> = fc
       fc.record({
         day: fc.integer({ min: 0, max: 1 }),
         email: fc.constantFrom('', 'ada@example.com', "o'hara@example.com", '__proto__@example.com'),
-        model: fc.constantFrom('', '<nil>', 'MODEL_A'),
         used: amount,
         addOn: amount,
       }),
-      { selector: ({ day, email: of, model }) => `${day} ${of} ${model}` },
+      { selector: ({ day, email: of }) => `${day} ${of}` },
     ),
     asked: addOnAsked,
   })

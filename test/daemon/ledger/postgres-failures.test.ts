@@ -48,8 +48,8 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     const address = await server().create()
     await (await open(address)).close()
     for (const [version, code, says] of [
-      [7, 'LEDGER_NEWER', 'its schema version is 7, this one knows 5'],
-      [4, 'LEDGER_UNREADABLE', 'by an older capkeeper: its schema version is 4, this one knows 5; use that one'],
+      [7, 'LEDGER_NEWER', 'its schema version is 7, this one knows 6'],
+      [4, 'LEDGER_UNREADABLE', 'by an older capkeeper: its schema version is 4, this one knows 6; use that one'],
     ] as const) {
       await sqlIn(address, `UPDATE capkeeper.schema_version SET version = ${version}`)
       const refused = await ledgerErrorOf(() => openLedger({ file: address, mode, clock }))
