@@ -58,11 +58,6 @@ export const DAY_FIGURES = shape({
   found: number,
   /** Foreign changes that were reverted. */
   reverted: number,
-  /** Writes for other reasons. */
-  written: number,
-  failed: number,
-  /** Scopes that differed in the last plan. */
-  open: optional(number),
   /** Credits used in the cycle, in the last reading. */
   used: optional(amount),
   addOnUsed: optional(amount),

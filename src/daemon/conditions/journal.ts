@@ -35,11 +35,8 @@ function journalOf(entries: readonly JournalEntry[] = [], days: readonly DayFigu
 function journaled(journal: Journal, event: CycleEvent): Journal {
   switch (event.kind) {
     case 'change-finished': {
-      const isRevert = event.change.cause === 'external'
-      return counted(journal, event.at, ({ reverted, written, failed }) => {
-        if (event.result !== 'applied') return { failed: failed + 1 }
-        return isRevert ? { reverted: reverted + 1 } : { written: written + 1 }
-      })
+      const isReverted = event.result === 'applied' && event.change.cause === 'external'
+      return isReverted ? counted(journal, event.at, ({ reverted }) => ({ reverted: reverted + 1 })) : journal
     }
     case 'condition':
       return transition(journal, event)
@@ -62,9 +59,9 @@ const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
 })
 
 /** Pools are kept by day for the two cycles that are shown. */
-function planned(journal: Journal, { at, plan, pools }: EventOf<'planned'>): Journal {
-  const after = counted(journal, at, () => ({ open: plan.changes.length, ...(pools && { pools }) }))
-  if (!pools) return after
+function planned(journal: Journal, { at, pools }: EventOf<'planned'>): Journal {
+  if (!pools) return journal
+  const after = counted(journal, at, () => ({ pools }))
   const since = at - JOURNAL_LIMITS.daysOfPools * DAY_MS
   const days = after.days.map((day) => {
     if (day.dayAt >= since || !day.pools) return day
@@ -156,7 +153,7 @@ function counted(journal: Journal, at: Instant, change: (day: DayFigures) => Par
   const dayAt = midnight(at)
   const last = journal.days.at(-1)
   const isToday = last?.dayAt === dayAt
-  const day = last && isToday ? last : { dayAt, found: 0, reverted: 0, written: 0, failed: 0 }
+  const day = last && isToday ? last : { dayAt, found: 0, reverted: 0 }
   const before = isToday ? journal.days.slice(0, -1) : journal.days
   return { ...journal, days: [...before, { ...day, ...change(day) }].slice(-JOURNAL_LIMITS.days) }
 }

@@ -125,13 +125,13 @@ describe('the series of pools', () => {
 const START = Date.parse('2026-11-01T00:00:00Z')
 
 test.each([
-  ['every day was read', [1, 2, 3, 4, 5], [1000, 1000, 1000, 1000, 1000]],
-  ['two days were not read', [1, 2, 5], [1000, 1000, undefined, undefined, undefined]],
-  ['the daemon came on the fifth day', [5], [undefined, undefined, undefined, undefined, undefined]],
-])('a day has what it burned only after a day that was read: %s', async (_case, known, burned) => {
+  ['every day was read', [1, 2, 3, 4, 5], [1000, 2000, 3000, 4000, 5000]],
+  ['two days were not read', [1, 2, 5], [1000, 2000, undefined, undefined, 5000]],
+  ['the daemon came on the fifth day', [5], [undefined, undefined, undefined, undefined, 5000]],
+])('a day has what was used by its end only where it was read: %s', async (_case, known, used) => {
   const now = START + 4 * DAY + DAY / 2
   const days = known.map((day) => ({
-    ...{ dayAt: START + (day - 1) * DAY, found: 0, reverted: 0, written: 0, failed: 0 },
+    ...{ dayAt: START + (day - 1) * DAY, found: 0, reverted: 0 },
     used: credits(day * 1000),
   }))
   const view = { ...emptyView(), roster: { ...rosterOf(1, { cycle: { startAt: START, endAt: START + 30 * DAY } }), readAt: now } }
@@ -142,5 +142,5 @@ test.each([
     facts: () => ({ journal: { entries: [], days, isOut: false } }),
   })
   const series = await library.for(EVERYBODY).creditsSeries(view.workspace)
-  expect(series.days.slice(0, 5).map((day) => day.burned)).toEqual(burned)
+  expect(series.days.slice(0, 5).map((day) => day.used)).toEqual(used)
 })

@@ -6,7 +6,7 @@ import { GRANT_STATES, type ScopeStatus } from '../../../core/model/events.ts'
 import { ORIGIN_KINDS } from '../../../core/model/policy.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { formatInstant, type Instant } from '../../../core/model/units.ts'
-import { type Rhythm, rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
+import { type Rhythm, rhythmOf } from '../../../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
 import type { Origin } from '../../../core/resolve/candidate.ts'
 import { declaredIn } from '../../schedule/slice.ts'
@@ -76,16 +76,6 @@ export const pending = object<Pick<Change, 'effect' | 'from' | 'to' | 'cause' | 
   hold: ifKnown(t.plain('The hold it is part of.'), ({ disposition }) => (disposition.kind === 'held' ? disposition.hold : undefined)),
 })
 
-const rhythm = object<Rhythm>('How often it is read, and why.')({
-  scope: from(t.scopeName, ({ key }) => key),
-  everySeconds: from(t.figure('The present time between two readings.'), ({ everyMs }) => Math.round(everyMs / 1000)),
-  atLeastEverySeconds: ifKnown(
-    t.figure('The longest time between two readings; absent where every sweep reads it.'),
-    ({ sliced }) => sliced && Math.round(sliced.atLeastEveryMs / 1000),
-  ),
-  why: from(t.plain(), rhythmText),
-})
-
 /** What is known of a scope, for the documents of a group and of a person. */
 export interface ExplainedScope {
   readonly seen: Seen
@@ -105,9 +95,7 @@ export const EXPLAINED = fields<ExplainedScope>()({
   state: ifKnown(t.scopeState, ({ scopeStatus }) => scopeStatus?.state),
   readings: from(t.list(reading, 'This scope, then its ancestors.'), ({ explanation }) => explanation?.observed ?? []),
   nextReadingAt: ifKnown(t.instant('When it is expected to be read again.'), nextReadingAt),
-  reading: ifKnown(rhythm, (one) => one.rhythm),
   change: ifKnown(pending, ({ explanation }) => explanation?.change),
-  lastWrite: ifKnown(write, ({ history }) => history[0]),
   history: t.list(write, 'Writes at this scope, the newest first.'),
   why: ifKnown(
     t.text('Why it is held, rejected or skipped, or why a raise by a pool is deferred.'),

@@ -36,15 +36,10 @@ export type HoldShown = Hold & { readonly since?: Instant; readonly approval?: A
 export const HOLD_ENTRY = fields<HoldShown>()({
   id: t.plain('32 hex digits.'),
   guards: t.list(t.guard, 'Which guards.'),
-  people: t.count('People affected.'),
+  people: t.count('People affected, by net effect.'),
   changes: from(t.count('Held changes.'), ({ changes }) => changes.length),
   message: t.text(),
   since: optional(t.instant('When it was first shown.')),
-})
-
-const HOLD_LISTED = fields<HoldShown>()({
-  ...HOLD_ENTRY,
-  people: t.count('People affected, by net effect.'),
   approval: optional(t.words(APPROVAL_STATES, 'The state of its approval.')),
 })
 
@@ -61,7 +56,7 @@ export async function holdsShown({ records, view }: Seen): Promise<readonly Hold
 
 export const HOLDS = record('Holds in force.')({
   ...t.about('HoldList'),
-  ...t.paged(object<HoldShown>('One hold.')(HOLD_LISTED), 'Those that affect the most people first.'),
+  ...t.paged(object<HoldShown>('One hold.')(HOLD_ENTRY), 'Those that affect the most people first.'),
 })
 
 export async function holdsDocument(seen: Seen, query: Query = {}) {
@@ -128,7 +123,7 @@ const net = (description: string, ...effects: readonly NetEffect[]) =>
 
 export const HOLD = object<HoldSource>('One hold: its changes, the people affected, why, and the ways to release it.')({
   ...t.about('Hold'),
-  ...HOLD_LISTED,
+  ...HOLD_ENTRY,
   arithmetic: from(t.list(arithmetic, 'What each guard counted.'), (hold) =>
     hold.guards.map((guard) => arithmeticOf(guard, hold, hold.seen)),
   ),

@@ -27,18 +27,13 @@ const MOST_LINES = 12
 const creditsDay = record('One day.')({
   day: t.day('Which.'),
   used: optional(t.amount('Credits used since the start of the cycle, at its end.')),
-  burned: optional(t.amount('Credits burned on it.')),
-  even: optional(t.amount('Credits used at its end at an even pace.')),
   projected: optional(t.projection),
-  addOnUsed: optional(t.amount('Add-on credits used at its end.')),
   addOnLeft: optional(t.amount('Add-on credits left at its end.')),
 })
 
-export const CREDITS_SERIES = object<Seen>('Credits over the cycle: used, even pace, projection with its band, balance.')({
+export const CREDITS_SERIES = object<Seen>('Credits over the cycle: used, projection with its band, balance.')({
   ...t.about('CreditsSeries'),
   credits: ifKnown(t.amount('All credits of the cycle.'), ({ view }) => view.balance && creditsOfCycle(view.balance)),
-  included: ifKnown(t.amount('Credits of the seats.'), ({ view: { balance } }) => balance && balance.creditsPerSeat * balance.seats),
-  addOn: ifKnown(t.amount('Add-on credits.'), ({ view }) => view.balance?.addOnAvailable),
   exhaustion: ifKnown(t.instant('When the add-on credits are expected to run out.'), ({ view }) => view.use?.figures?.exhaustedAt),
   cycle: ifKnown(t.cycle, ({ view }) => t.cycleOf(view)),
   days: from(t.list(creditsDay, 'Each day of the cycle in order, future days with the projection.'), creditsDays),
@@ -55,17 +50,11 @@ function creditsDays(seen: Seen): readonly SourceOf<typeof creditsDay>[] {
   const projectedAt = projectionByDay(seen, cycle.endAt)
   const figures = new Map(journal?.days.map((day) => [day.dayAt, day]))
   return daysFrom(midnight(cycle.startAt), cycle.endAt).map((at) => {
-    const untilAt = Math.min(at + DAY_MS, cycle.endAt)
-    const used = usedAt.get(at)
-    const before = at <= cycle.startAt ? 0 : usedAt.get(at - DAY_MS)
     const addOn = at === midnight(now) && balance ? balance : figures.get(at)
     return {
       day: at,
-      used,
-      burned: used === undefined || before === undefined ? undefined : Math.max(0, used - before),
-      even: balance && (creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt),
-      projected: at >= midnight(now) ? projectedAt?.(untilAt) : undefined,
-      addOnUsed: addOn?.addOnUsed,
+      used: usedAt.get(at),
+      projected: at >= midnight(now) ? projectedAt?.(Math.min(at + DAY_MS, cycle.endAt)) : undefined,
       addOnLeft:
         addOn?.addOnUsed !== undefined && addOn.addOnAvailable !== undefined
           ? Math.max(0, addOn.addOnAvailable - addOn.addOnUsed)
@@ -190,9 +179,6 @@ const driftDay = record('One day.')({
   day: t.day('Which.'),
   found: optional(t.count('Foreign changes found; absent before counting began.')),
   reverted: optional(t.count('Foreign changes reverted.')),
-  written: optional(t.count('Writes for other reasons.')),
-  failed: optional(t.count('Writes that failed.')),
-  open: optional(t.count('Drifted scopes at its end; absent before counting began.')),
 })
 
 export const DRIFT_SERIES = record('Drift found and reverted by day.')({
@@ -206,12 +192,9 @@ export function driftSeries(seen: Seen, query: Query = {}) {
   const figures = new Map(recorded?.map((day) => [day.dayAt, day]))
   const beganAt = recorded?.[0]?.dayAt ?? Number.POSITIVE_INFINITY
   const untilAt = midnight(seen.now) + DAY_MS
-  let open: number | undefined
   const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt).map((at) => {
-    const known = figures.get(at)
-    const { found = 0, reverted = 0, written = 0, failed = 0 } = known ?? {}
-    open = known?.open ?? open
-    return { day: at, ...(at >= beganAt && { found, reverted, written, failed, open }) }
+    const { found = 0, reverted = 0 } = figures.get(at) ?? {}
+    return { day: at, ...(at >= beganAt && { found, reverted }) }
   })
   return DRIFT_SERIES.show({ days }, seen)
 }

@@ -209,7 +209,6 @@ export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')
     ({ readings }) => [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length,
   ),
   oldestReadingAt: ifKnown(t.instant('The oldest reading of a managed scope.'), ({ view }) => oldestReadingAt(view)),
-  warnings: from(t.warnings, ({ view }) => view),
   replicas: from(t.list(replica, 'Empty where there is only one replica.'), ({ view, daemon }) =>
     (daemon.replicas ?? []).map((one) => ({ ...one, view, daemon })),
   ),

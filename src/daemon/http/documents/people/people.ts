@@ -1,7 +1,7 @@
 // The list of people: searched, filtered, sorted and paged from the rows of roster.ts. A search compares only what is shown, so that where people are
 // shown as hashes no client can try out e-mails.
 
-import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
+import { BANDS } from '../../../../core/model/events.ts'
 import { type GroupScope, groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
@@ -21,8 +21,6 @@ export const PEOPLE_QUERY = [
   word('band', BANDS, 'How near they are to their cap.'),
   text('group', 'The id of a declared group.'),
   text('rule', 'What decides: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, or a name of `rules`.'),
-  word('state', SCOPE_STATES, "The state of the person's own cap."),
-  word('status', STATUSES, 'As the roster says.'),
   word('sort', PEOPLE_SORTS, '`near`: to the cap in force.', 'near'),
   word('order', ORDERS, 'Default: descending; by person, rule and headroom ascending.'),
   PAGE,
@@ -100,15 +98,13 @@ function wantedBy(question: Asked, index: PeopleIndex, seen: Seen) {
   const { people } = seen
   const search = question.text('search')?.trim().toLowerCase() ?? ''
   const group = knownGroup(seen, question.text('group'))
-  const [rule, state, status] = [question.text('rule'), question.word('state', SCOPE_STATES), question.word('status', STATUSES)]
+  const rule = question.text('rule')
   return {
     band: question.word('band', BANDS),
     fits: (row: PersonRow): boolean =>
       (search === '' || row.label.includes(search)) &&
       (group === undefined || row.groups.includes(group)) &&
-      (rule === undefined || people.text(ruleOf(row, index)) === rule) &&
-      (state === undefined || row.state === state) &&
-      (status === undefined || row.status === status),
+      (rule === undefined || people.text(ruleOf(row, index)) === rule),
   }
 }
 
