@@ -1,6 +1,6 @@
 // Parses a policy text to its declarations. `schema/faults.ts` checks documents against the schema, and `join.ts` against each other. Everything that
 // can be read is returned even when other parts are wrong, so that all problems are found at once.
-import type { CapRule, DeclaredGroup, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
+import type { CapRule, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { type PlacedGrant, readGrant, type Zone, zoneNamed } from './dates.ts'
@@ -13,7 +13,7 @@ import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, pl
 import { readYaml, type YamlText } from './yaml.ts'
 
 /** The declarations of one document. `at` is the place of a rule's or grant's cap, and of a group's id. */
-export interface PolicyDocument {
+export interface PolicyDocument extends Pick<PolicySet, 'groups' | 'protectedPeople' | 'approvals'> {
   readonly file: string
   readonly name: Placed<string>
   /** Its value is undefined when it cannot be read, which is reported. */
@@ -22,9 +22,6 @@ export interface PolicyDocument {
   /** Every scope that is named, even when the rest of its entry is wrong. */
   readonly declared: readonly DeclaredScope[]
   readonly grants: readonly PlacedGrant[]
-  readonly groups: readonly DeclaredGroup[]
-  readonly protectedPeople: readonly ProtectedPerson[]
-  readonly approvals: readonly PolicyApproval[]
   readonly onGroupConflict?: Placed<'min' | 'max'>
   readonly peopleRules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
@@ -169,7 +166,7 @@ function readGroup(branch: Branch<GroupText>, document: string) {
   const at = id?.at ?? placeOf(branch)
   const { rule, ...named } = declare(branch, { scope, at, document, isBare })
   return {
-    group: scope && name ? ({ scope, name: name.value, at, nameAt: name.at } satisfies DeclaredGroup) : undefined,
+    group: scope && name ? ({ scope, name: name.value, at, nameAt: name.at } satisfies PolicySet['groups'][number]) : undefined,
     rule: { ...named, rule: rule && name ? rule : undefined },
   }
 }

@@ -132,17 +132,14 @@ export type Pool = Of<typeof POOL>
 
 /** A declared group: the id is used for caps, the name to list members. `nameAt`: where the name stands, for groups that a file declares. */
 const DECLARED_GROUP = shape({ scope: byKind({ group: { id: text } }), name: text, at: POSITION, nameAt: optional(POSITION) })
-export type DeclaredGroup = Of<typeof DECLARED_GROUP>
 
 const PROTECTED_PERSON = shape({ scope: byKind({ user: { email: text } }), at: POSITION })
-export type ProtectedPerson = Of<typeof PROTECTED_PERSON>
 
 /** `id`: of a hold, 32 hex digits. */
 const POLICY_APPROVAL = shape({ id: text, at: POSITION })
-export type PolicyApproval = Of<typeof POLICY_APPROVAL>
 
 /** The declarations of all files for one workspace. */
-export const POLICY_SET = shape({
+const POLICY_SET = shape({
   workspace: text,
   rules: list(CAP_RULE),
   grants: list(GRANT),

@@ -39,9 +39,6 @@ export const OPEN_BREAKER = shape({
 })
 export type OpenBreaker = Of<typeof OPEN_BREAKER>
 
-/** The part of it that a stopped run reports. */
-export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scopes' | 'failing' | 'refused'>
-
 /** How one change ended: `service` failed for a shared cause; `scope` was refused, perhaps for a cause of its own. */
 export type End = 'done' | 'service' | 'scope'
 
@@ -82,7 +79,11 @@ export const isOpen = (breaker: OpenBreaker | undefined, now: Instant): boolean 
   breaker !== undefined && isYounger(breaker.openedAt, now, breaker.retryAt - breaker.openedAt)
 
 /** The state after a failed run: the wait doubles, unless the run was ahead of time. */
-export function opened(before: OpenBreaker | undefined, run: FailedRun, now: Instant): OpenBreaker {
+export function opened(
+  before: OpenBreaker | undefined,
+  run: Omit<OpenBreaker, 'openedAt' | 'retryAt' | 'waitMs'>,
+  now: Instant,
+): OpenBreaker {
   const isAhead = isOpen(before, now)
   if (!before || !(isAhead || Math.abs(now - before.retryAt) < FORGET_MS)) {
     return { ...run, openedAt: now, retryAt: now + BREAKER_FIRST_MS, waitMs: BREAKER_FIRST_MS }

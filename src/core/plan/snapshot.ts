@@ -37,8 +37,8 @@ export interface Snapshot extends Omit<SlotInputs, 'groupsWithCap' | 'unlisted'>
   /** By the name of the pool. */
   readonly poolReviews: ReadonlyMap<string, PoolReview>
   readonly poolNotes?: readonly PoolNote[]
-  /** Members of pools who inherit their cap. */
-  readonly followers?: readonly PoolFollowers[]
+  /** Pools with those of their members who inherit their cap. */
+  readonly followers?: readonly (Followers & { readonly pool: Pool })[]
 
   // What was read, beside the inputs of slots: readings, people, and how the service treats caps.
   readonly facts: SnapshotFacts
@@ -126,11 +126,6 @@ export interface PoolReview {
   readonly isWaiting: boolean
   /** The guards have let a deal with this key through. */
   readonly isReviewed: boolean
-}
-
-/** A pool with those of its members who inherit their cap. */
-export interface PoolFollowers extends Followers {
-  readonly pool: Pool
 }
 
 /** A contested scope. */

@@ -81,19 +81,15 @@ const isAbove = (state: PoolState, credits: number): boolean => sumOf(state) > c
 /** The least time between two deals (docs/policies.md, Pools). */
 const REST_MS = 4 * HOUR_MS
 
-interface DealOptions {
-  /** Deal whatever `Calm` says; only laws and figures set it. */
-  readonly always?: boolean
-  /** Use under all lowered caps shows now. */
-  readonly hasShown?: boolean
-}
-
-/** Deals again where that matters; else the deal stays, and the state is the same object. It must come from `observePool`, with known use. */
+/**
+ * Deals again where that matters; else the deal stays, and the state is the same object. It must come from `observePool`, with known use.
+ * `always`: whatever `Calm` says; only laws and figures set it. `hasShown`: use under all lowered caps shows now.
+ */
 export function dealPool(
   terms: PoolTerms,
   state: PoolState,
   now: Instant,
-  { always = false, hasShown = false }: DealOptions = {},
+  { always = false, hasShown = false }: { readonly always?: boolean; readonly hasShown?: boolean } = {},
 ): PoolState {
   const { emails, table, undealt } = layOut(terms, state)
   const aimed = aim(table, terms, undealt)

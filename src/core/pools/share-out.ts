@@ -22,7 +22,7 @@ interface Part {
 }
 
 /** Both parts; the final caps are in `PoolTable.target`. */
-export type Aim = readonly Part[]
+type Aim = readonly Part[]
 
 /** Fills `target`. User caps and grants of members come first, from what the `min` of the others leaves; then the others. The table has its claims. */
 export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {

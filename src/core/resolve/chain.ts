@@ -38,7 +38,7 @@ interface ScopeFacts {
 export type Declarations = Readonly<ReturnType<typeof declarations>>
 
 /** What a person's groups say together: they agree, the conflict rule chose, or their caps differ and no rule says which counts. */
-export type GroupVerdict =
+type GroupVerdict =
   | { readonly kind: 'agreed' }
   | { readonly kind: 'chosen'; readonly cap: Candidate }
   | { readonly kind: 'clash'; readonly among: readonly Candidate[] }

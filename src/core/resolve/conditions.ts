@@ -150,7 +150,7 @@ function joinedAgo({ signedUpAt }: Person, { readAt, grantsFrozen }: RowFacts): 
 const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
 
 /** Whether a pattern fits a whole text. Only the last star is tried again, so the time is bounded by the product of the lengths. */
-export function fitsGlob(pattern: string, text: string): boolean {
+function fitsGlob(pattern: string, text: string): boolean {
   let [at, from, star, tried] = [0, 0, -1, 0]
   while (at < text.length) {
     if (pattern[from] === '*') {

@@ -44,11 +44,10 @@ const SETTLED_MATCHES = shape({
   /** For these people no reading has counted yet. */
   open: list(text),
 })
-export type SettledMatches = Of<typeof SETTLED_MATCHES>
+type SettledMatches = Of<typeof SETTLED_MATCHES>
 
 /** The settled matches, by the name of the list: `rules`, or the key of a pool's condition. The first reading settles a new list. */
 export const MATCH_MEMORY = record(SETTLED_MATCHES)
-export type MatchMemory = Of<typeof MATCH_MEMORY>
 
 /** A reading of the roster that is believed. Agreement is counted by it, and only for what it read anew. */
 export interface NewReading {
@@ -59,7 +58,7 @@ export interface NewReading {
 /** What conditions are judged by, and against. */
 export interface ConditionInputs extends RowInputs {
   /** Settled answers; absent: none, so the present roster settles them. */
-  readonly conditions?: MatchMemory
+  readonly conditions?: Of<typeof MATCH_MEMORY>
   /** The reading that conditions have not counted yet; undefined when all were counted. */
   readonly newReading: NewReading | undefined
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
@@ -76,7 +75,7 @@ type Match =
 type JudgedMatches = ReturnType<typeof judgeMatches>
 
 /** Judges an ordered list of conditions for everybody on the roster, against what is settled. */
-export function judgeMatches(whens: readonly When[], before: SettledMatches | undefined, facts: RowFacts, inputs: ConditionInputs) {
+function judgeMatches(whens: readonly When[], before: SettledMatches | undefined, facts: RowFacts, inputs: ConditionInputs) {
   const list = whens.map((when): Listed => ({ when, key: conditionKey(when) }))
   const past = pastOf(before)
   const tell = tellerOf(list, before, facts, inputs.newReading)

@@ -219,7 +219,7 @@ export interface DirectoryFile {
 
 /** A listing since an instant. */
 const DATED_LISTING = shape({ at: instant, ...LISTING })
-export type DatedListing = Of<typeof DATED_LISTING>
+type DatedListing = Of<typeof DATED_LISTING>
 
 /** Another file that does not count yet. */
 const NEXT_FILE = shape({
