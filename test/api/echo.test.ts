@@ -46,7 +46,7 @@ test.each([
   ])
   const runs = await client.readRuns({ fromAt: Date.UTC(2026, 10, 1) })
   const { rows, ...rest } = Object(await client.readAddOnUse({ fromAt: Date.UTC(2026, 10, 1), untilAt: Date.UTC(2026, 10, 3) }))
-  expect(rows).toMatchObject([{ model: 'M' }, { model: '[key]' }])
+  expect(rows).toMatchObject([{ email: 'a@x.y' }, { email: '' }])
   const all = JSON.stringify([roster, runs, rows, rest])
   expect(all).toContain('[key]')
   expect(all).not.toContain(KEY)
