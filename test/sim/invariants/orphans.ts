@@ -2,7 +2,7 @@
 // spent once all its changes are in force.
 import type { Intent } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { groupScope, type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 import { askedNow, invariant, managedScopes, type Scene, type Step } from '../steps.ts'
 import { inheritedCap, nearBoundary } from './converges.ts'
@@ -15,6 +15,8 @@ export const notForgotten = invariant('no cap of ours is forgotten', (scene, che
   const lent = lentByOthers(scene)
   return (step) => {
     if (step.kind === 'foreign') for (const scope of step.scopes) ours.delete(scope)
+    // The program takes a group that the service does not know for one without a cap, also when it comes back.
+    for (const id of scene.company.gone) ours.delete(scopeKey(groupScope(id)))
     const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
     if (intent) sending.set(scopeKey(intent.change.scope), intent.entry.kind)
     lent.note(step, sending)
