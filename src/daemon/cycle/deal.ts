@@ -26,7 +26,7 @@ export function dealPools(state: WorkspaceState, desired: DesiredState, planner:
     state.frozenPools = {}
     return false
   }
-  const use = useNow(state, planner.clock.now())
+  const use = useNow(state, planner.clock.now(), desired.inputs.grantsFrozen)
   const kept = new Map<string, PoolState>()
   const why = new Map<string, string>()
   for (const one of declared) {
@@ -50,7 +50,9 @@ export function dealPools(state: WorkspaceState, desired: DesiredState, planner:
 const isSame = (a: PoolState | DealtPools, b: PoolState | DealtPools): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Add-on use: measured, or estimated where a row carries a figure and the balance is known; else why it is not known. */
-function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
+function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant, areClocksApart: boolean): UseNow {
+  // How long ago a cap was lowered is not known.
+  if (areClocksApart) return { kind: 'unknown', why: "the service's clock and ours differ" }
   if (!usage) return { kind: 'unknown', why: 'the roster was not read yet' }
   const { roster, balance, turn } = usage
   const { cycle } = roster

@@ -92,22 +92,24 @@ describe('on a clock that was a month ahead', () => {
   })
 })
 
-describe.each([
+/** For two cycles of four our clock is wrong. */
+async function wrongFor(one: World, skew: { ms: number }, wrongMs: number, restart?: () => void): Promise<void> {
+  for (const ms of [wrongMs, 0, -wrongMs, 0]) {
+    one.clock.jumpWall(ms)
+    skew.ms -= ms
+    if (ms === wrongMs) restart?.()
+    await later(one, HOUR / 6)
+  }
+}
+
+test.each([
   ['ahead by a day', 25 * HOUR, false],
+  ['ahead by a day at a start', 25 * HOUR, true],
   ['behind by a day', -25 * HOUR, false],
   ['behind by a day at a start', -25 * HOUR, true],
-])('while our clock is %s, and once it is right again,', (_name, wrongMs, restarts) => {
-  /** For two cycles of four. */
-  async function wrongFor(one: World, skew: { ms: number }, config: WorldOptions['config'] = {}): Promise<void> {
-    for (const ms of [wrongMs, 0, -wrongMs, 0]) {
-      one.clock.jumpWall(ms)
-      skew.ms -= ms
-      if (restarts && ms === wrongMs) one.restart(config)
-      await later(one, HOUR / 6)
-    }
-  }
-
-  test('a raise of a pool waits until use under the lowered caps shows', async () => {
+])(
+  'a raise of a pool waits until use under the lowered caps shows, while our clock is %s, and once it is right again',
+  async (_name, wrongMs, restarts) => {
     const skew = { ms: 0 }
     const config = { usageLagMs: 2 * HOUR }
     const one = await worldUnder(
@@ -116,12 +118,18 @@ describe.each([
     )
     recordPast(one, [{ who: 'ada', at: noon(19), credits: 980 }])
     await later(one, 5 * HOUR)
-    await wrongFor(one, skew)
+    await wrongFor(one, skew, wrongMs, restarts ? () => one.restart() : undefined)
     expect(one.caps()).toEqual({ ada: 500, bob: 260 })
     await later(one, 1.5 * HOUR)
     expect(one.caps()).toEqual({ ada: 740, bob: 260 })
-  })
+  },
+)
 
+describe.each([
+  ['ahead by a day', 25 * HOUR, false],
+  ['behind by a day', -25 * HOUR, false],
+  ['behind by a day at a start', -25 * HOUR, true],
+])('while our clock is %s, and once it is right again,', (_name, wrongMs, restarts) => {
   test('weaker guards count a day later for what was not shown before', async () => {
     const skew = { ms: 0 }
     const weaker = { guards: { ...SETTINGS.guards, maxLowered: 'off', maxAffected: 'off' } } as const
@@ -129,7 +137,7 @@ describe.each([
     one.restart(weaker)
     await later(one, HOUR / 6)
     await later(one, HOUR / 6, { caps: capsOf(20, 300) })
-    await wrongFor(one, skew, weaker)
+    await wrongFor(one, skew, wrongMs, restarts ? () => one.restart(weaker) : undefined)
     expect(one.caps()).toEqual(capsOf(20))
     await later(one, DAY - HOUR / 2)
     expect(one.caps()).toEqual(capsOf(20, 300))
@@ -141,7 +149,7 @@ describe.each([
     const pausedAt = one.clock.now()
     await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
     await one.cycle({ caps: { ada: 600 } })
-    await wrongFor(one, skew)
+    await wrongFor(one, skew, wrongMs, restarts ? () => one.restart({}) : undefined)
     expect(one.caps()).toEqual({ ada: 500 })
     await later(one, 4 * HOUR)
     expect(one.caps()).toEqual({ ada: 600 })
