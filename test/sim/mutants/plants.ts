@@ -280,7 +280,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: 'at > dataAt || (!isListed',
     replace: '(at > dataAt && at < 0) || (!isListed',
     needs: ['pools', 'work', 'pool-edit'],
-    caughtBy: [347],
+    caughtBy: [791],
   },
   'raises of a deal are written while its lowered caps still count': {
     file: 'core/pools/figures.ts',
@@ -374,7 +374,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     file: 'cli/apply/run.ts',
     find: '  held: EXIT.held,',
     replace: '  held: EXIT.failed,',
-    caughtBy: [526],
+    caughtBy: [685],
   },
   ...FILE_PLANTS,
 }
