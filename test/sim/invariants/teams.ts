@@ -28,6 +28,9 @@ export const refusedIsNothing = invariant(
       if (to === REFUSED.beyond || (to === REFUSED.outside && !members.has(scope)))
         checker.violated(`${scope} is set to ${to}, which its envelope refuses`)
       if (to !== REFUSED.narrowed || worth(from) <= to) return
+      // A line of the platform's may say as much: a policy written from the caps that are there does.
+      const policy = plan && scene.policyNamed(plan.policyDigest)
+      if (policy && !policy.delegated.has(scope) && lineOf(policy, scope) === to) return
       const change = plan?.changes.find((one) => scopeKey(one.scope) === scope)
       if (!change?.healing && !(change && releases.hasGoal(change)))
         checker.violated(`${scope} falls from ${from} to ${to}, the narrowed bound, before a day is over`)
@@ -49,9 +52,10 @@ export const asDeclared = invariant('a write to a scope with a line of its own s
     if (!policy || typeof line !== 'number' || line === 0) return
     checker.checked()
     if (to === line) return
-    // What was accepted before of a line that is refused; nothing, if it was not always the team's. Or as much as a narrowed bound leaves.
-    // The first policy is the empty one before any was read.
-    const isAccepted = (one: PolicyModel): boolean => !one.delegated.has(scope) || [to, undefined, 'no line'].includes(lineOf(one, scope))
+    // What was accepted before of a line that is refused; nothing, if it was not always the team's; the cap before it, if it was a 0 that the
+    // service does not keep. Or as much as a narrowed bound leaves. The first policy is the empty one before any was read.
+    const isAccepted = (one: PolicyModel): boolean =>
+      !one.delegated.has(scope) || [to, undefined, 'no line', 0].includes(lineOf(one, scope))
     if (policy.delegated.has(scope) && (to === REFUSED.narrowed || scene.policies().slice(1).some(isAccepted))) return
     checker.violated(`${scope} is set to ${to}, and its line says ${line}`)
   }
