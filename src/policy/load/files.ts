@@ -10,7 +10,7 @@ import { FileError, identityOf, readBytes, whyUnread } from '../../files.ts'
 import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import { withoutLine } from '../tree.ts'
 import { type Place, placeAt, sourceOf } from '../yaml.ts'
-import { AT_ONCE, type Disk } from './disk.ts'
+import type { Disk } from './disk.ts'
 
 /** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */
 export function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
@@ -42,8 +42,6 @@ interface Listing {
   readonly folders: readonly string[]
   readonly problems: readonly FileProblem[]
   readonly stamp: string
-  /** Of all files together. */
-  readonly bytes: number
 }
 
 /** A problem with a path. A workspace that reads one of `roots` does not have all of its policies. */
@@ -56,8 +54,6 @@ interface FileProblem {
 
 /** The envelope to which a real path belongs; undefined: platform's. */
 export type HomeOf = (real: string) => string | undefined
-
-const NO_HOMES: HomeOf = () => undefined
 
 export interface PolicyText extends PolicyFile {
   readonly text: string
@@ -118,8 +114,6 @@ function spentAt({ spent, homeOf }: Pick<Walk, 'spent' | 'homeOf'>, real: string
 }
 
 /** Lists the policy files of `paths`, each real file once, sorted by the path shown. Never throws. */
-export const listPolicyFiles = (paths: readonly string[], cwd: string): Promise<Listing> => listing(AT_ONCE, paths, cwd, NO_HOMES)
-
 export async function listing(disk: Disk, paths: readonly string[], cwd: string, homeOf: HomeOf): Promise<Listing> {
   const found: Walk['found'] = new Map()
   const folders = new Set<string>()
@@ -129,7 +123,7 @@ export async function listing(disk: Disk, paths: readonly string[], cwd: string,
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
-  return { files, folders: [...folders], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
+  return { files, folders: [...folders], problems, stamp }
 }
 
 async function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): Promise<void> {
