@@ -76,7 +76,7 @@ function charts({ cycle, days = [], totals, projected, exhaustedAt, which, works
     now,
     used: [{ at: cycle.startAt, value: 0 }, ...points.filter(({ at }) => at < now || which === 'previous'), ...present],
     budget,
-    projected: projected && [{ at: cycle.endAt, ...projected }],
+    projected,
     exhaustedAt,
   })
   const burn = stackChart({

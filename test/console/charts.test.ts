@@ -80,18 +80,18 @@ describe('the cycle', () => {
   const days = (count: number, shown: (index: number) => object) =>
     Array.from({ length: count }, (_, index) => ({ day: dayOf(index), ...shown(index) }))
 
-  test('follows the projection day by day in its table', async () => {
+  test('goes on to the projection of its end in its table', async () => {
     const { rows } = await figure('cycle', ACME)
     expect([rows[0], rows[20], rows[29]]).toEqual([
       ['1 Nov', '0', '337', '–'],
-      ['21 Nov', '–', '7,070', '8,738'],
+      ['21 Nov', '–', '7,070', '8,946'],
       ['30 Nov', '–', '10,100', '12,311'],
     ])
   })
 
   test('claims nothing that is not known, and is drawn before anything was used', async () => {
     const known = days(30, (index) => (index < 20 ? { used: 100 * index } : {}))
-    const unknown = changed({ creditsSeries: { credits: undefined, exhaustion: undefined, days: known } })
+    const unknown = changed({ creditsSeries: { credits: undefined, exhaustion: undefined, projected: undefined, days: known } })
     expect((await figure('cycle', ACME, unknown)).markup).not.toMatch(/even pace|run out/)
     const none = changed({ creditsSeries: { days: days(30, () => ({})) } })
     expect(figuresIn(await pageAt(ACME, none)).map(({ id }) => id)).not.toContain('cycle')

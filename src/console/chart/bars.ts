@@ -26,7 +26,7 @@ export function burnOfSeries({ by, days, lines }: Document<'BurnSeries'>): Chart
   const keyOf = ({ id, name }: Document<'BurnSeries'>['lines'][number]): string => id ?? name
   return stackChart({
     id: `burn-${by}`,
-    title: by === 'team' ? 'Credits burned by day' : `Credits burned by day and ${by}`,
+    title: `Credits burned by day and ${by}`,
     noun: by,
     days: days.slice(first).map((day, index) => ({
       at: Date.parse(day),

@@ -12,20 +12,15 @@ export interface CycleData {
   readonly used: readonly Point[]
   /** All credits of the cycle, those of the seats and add-on credits; absent while the balance is unknown. */
   readonly budget?: number
-  /** Projected use at future instants, in order; the last is the cycle's end. */
-  readonly projected?: readonly Projected[]
+  /** Expected at the cycle's end. */
+  readonly projected?: Readonly<Record<Percentile, number>>
   readonly exhaustedAt?: number
 }
 
-interface Projected {
-  readonly at: number
-  readonly p10: number
-  readonly p50: number
-  readonly p90: number
-}
+type Percentile = 'p10' | 'p50' | 'p90'
 
 /** Undefined without a cycle, and until use was read. */
-export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: Document<'CreditsSeries'>): Chart | undefined {
+export function cycleOfSeries({ cycle, credits, exhaustion, projected, days, at }: Document<'CreditsSeries'>): Chart | undefined {
   if (!cycle || days.every(({ used }) => used === undefined)) return undefined
   const startAt = Date.parse(cycle.start)
   const endAt = Date.parse(cycle.end)
@@ -34,14 +29,13 @@ export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: Document
     const end = Date.parse(day) + DAY_MS
     return value === undefined ? [] : [{ at: Math.max(startAt, Math.min(now, end)), value }]
   })
-  const projected = days.flatMap(({ day, projected: one }) => (one ? [{ at: Math.min(endAt, Date.parse(day) + DAY_MS), ...one }] : []))
   return cycleChart({
     startAt,
     endAt,
     now,
     used: [{ at: startAt, value: 0 }, ...used],
     budget: credits,
-    projected: projected.length > 0 ? projected : undefined,
+    projected,
     exhaustedAt: exhaustion === undefined ? undefined : Date.parse(exhaustion),
   })
 }
@@ -49,8 +43,8 @@ export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: Document
 export function cycleChart(data: CycleData): Chart {
   const { startAt, endAt, used, budget, projected, exhaustedAt } = data
   const last = used.at(-1) ?? { at: startAt, value: 0 }
-  const goal = budget ?? projected?.at(-1)?.p50
-  const ahead = (percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => aheadOf(data, last, percentile)
+  const goal = budget ?? projected?.p50
+  const ahead = (percentile: Percentile): readonly Point[] => aheadOf(data, last, percentile)
   return {
     id: 'cycle',
     title: 'Credits over the cycle',
@@ -90,17 +84,14 @@ export function cycleChart(data: CycleData): Chart {
   }
 }
 
-/** The projection from now on, never below what is used already. */
-const aheadOf = ({ projected = [] }: CycleData, last: Point, percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => [
-  last,
-  ...projected.filter(({ at }) => at > last.at).map((one) => ({ at: one.at, value: Math.max(last.value, one[percentile]) })),
-]
+/** From now to the projection of the end, which is never below what is used already. */
+const aheadOf = ({ projected, endAt }: CycleData, last: Point, percentile: Percentile): readonly Point[] =>
+  projected ? [last, { at: endAt, value: Math.max(last.value, projected[percentile]) }] : []
 
 function summaryOf({ budget, projected, exhaustedAt, endAt }: CycleData, used: number): string {
-  const end = projected?.at(-1)
   const parts = [
     budget === undefined ? `${compact(used)} credits used` : `${compact(used)} of ${compact(budget)} credits used`,
-    ...(end ? [`${compact(Math.round(end.p50))} expected by ${dayMonth(endAt)}`] : []),
+    ...(projected ? [`${compact(Math.round(projected.p50))} expected by ${dayMonth(endAt)}`] : []),
     ...(exhaustedAt !== undefined && exhaustedAt < endAt ? [`the add-on credits run out on ${dayMonth(exhaustedAt)}`] : []),
   ]
   return `${parts.join('; ')}.`
@@ -127,11 +118,9 @@ const usedAt = (until: number, { used }: CycleData): number | undefined => {
   return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
 }
 
-/** Interpolated between the points of the projection. */
+/** On the line from now to the projection of the end; undefined for past days. */
 function expectedAt(until: number, data: CycleData, last: Point): number | undefined {
-  if (!data.projected || until <= last.at) return undefined
-  const points = aheadOf(data, last, 'p50')
-  const after = points.findIndex(({ at }) => at >= until)
-  const [from, to] = [points[after - 1] ?? last, points[after]]
-  return to && Math.round(from.value + ((to.value - from.value) * (until - from.at)) / Math.max(1, to.at - from.at))
+  const end = aheadOf(data, last, 'p50').at(-1)
+  if (!end || until <= last.at) return undefined
+  return Math.round(last.value + ((end.value - last.value) * (until - last.at)) / Math.max(1, end.at - last.at))
 }

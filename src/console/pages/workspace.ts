@@ -30,8 +30,8 @@ export const workspacePage: Page = async (documents, { params: { workspace: name
   const [one, credits, byGroup, byModel, drift, pools] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
-    documents.burnSeries(name, { by: 'group', days: '90' }),
-    documents.burnSeries(name, { by: 'model', days: '90' }),
+    documents.burnSeries(name, { by: 'group' }),
+    documents.burnSeries(name, { by: 'model' }),
     documents.driftSeries(name),
     documents.poolSeries(name),
   ])

@@ -60,8 +60,6 @@ export const DAY_FIGURES = shape({
   reverted: number,
   /** Credits used in the cycle, in the last reading. */
   used: optional(amount),
-  addOnUsed: optional(amount),
-  addOnAvailable: optional(amount),
   /** Pools in the last plan, by name; absent on days too long ago to be shown. */
   pools: optional(record(POOL_OF_DAY)),
 })

@@ -6,6 +6,7 @@ import type { CycleEvent, DayFigures, EventOf, JournalEntry, RequestOutcome } fr
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { credits, DAY_MS, type Instant, MINUTE_MS, midnight } from '../../core/model/units.ts'
+import { usedInCycle } from '../../core/use/burn.ts'
 import type { Ledger } from '../../ports.ts'
 import { orNothing } from '../ledger/error.ts'
 import { withoutPerson } from '../ledger/forget.ts'
@@ -45,7 +46,7 @@ function journaled(journal: Journal, event: CycleEvent): Journal {
     case 'planned':
       return planned({ ...journal, planId: event.plan.id }, event)
     case 'usage-read':
-      return counted(journal, event.at, () => figuresOf(event))
+      return counted(journal, event.at, () => usedOf(event))
     case 'cycle-finished':
       return cycleFinished(journal, event)
     default:
@@ -141,12 +142,9 @@ function cycleFinished(journal: Journal, { at, result, message }: EventOf<'cycle
   return { ...withEntry(journal, entry), isOut }
 }
 
-function figuresOf({ roster, balance }: EventOf<'usage-read'>): Partial<DayFigures> {
-  const used = roster?.people.reduce<number | undefined>((sum, one) => (one.used === undefined ? sum : (sum ?? 0) + one.used), undefined)
-  return {
-    ...(used !== undefined && { used: credits(used) }),
-    ...(balance && { addOnUsed: balance.addOnUsed, addOnAvailable: balance.addOnAvailable }),
-  }
+function usedOf({ roster }: EventOf<'usage-read'>): Partial<DayFigures> {
+  const used = roster && usedInCycle(roster)
+  return used === undefined ? {} : { used }
 }
 
 function counted(journal: Journal, at: Instant, change: (day: DayFigures) => Partial<DayFigures>): Journal {

@@ -7,7 +7,7 @@ import type { Documents } from './documents/make.ts'
 import { PEOPLE_QUERY } from './documents/people/people.ts'
 import { GROUPS_QUERY } from './documents/people/person.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
-import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'
+import { BURN_QUERY } from './documents/series.ts'
 import { CHANGES_QUERY } from './documents/story/changes.ts'
 import type { DocumentKind } from './documents/table.ts'
 import { WORKSPACES_QUERY } from './documents/workspaces.ts'
@@ -59,7 +59,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route(`${OF}/comparison`, 'Comparison', 'comparison', 'The policies in force beside the caps that were in force, over recorded cycles.'),
   route(`${OF}/series/credits`, 'CreditsSeries', 'creditsSeries', 'Credits over the cycle.'),
   route(`${OF}/series/burn`, 'BurnSeries', 'burnSeries', 'Credits burned by day.', BURN_QUERY),
-  route(`${OF}/series/drift`, 'DriftSeries', 'driftSeries', 'Drift found and reverted by day.', DRIFT_QUERY),
+  route(`${OF}/series/drift`, 'DriftSeries', 'driftSeries', 'Drift found and reverted by day.'),
   route(`${OF}/series/pools`, 'PoolSeries', 'poolSeries', 'Pools over the cycle.'),
 ]
 

@@ -1,25 +1,24 @@
-// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, pools by day. A day without a record
+// Series for charts: credits over the cycle with the projection of its end, use by day, drift by day, pools by day. A day without a record
 // has no figure, which is not 0.
 
 import type { PoolStatus } from '../../../core/model/events.ts'
-import type { RunUse } from '../../../core/model/observed.ts'
+import type { Cycle, RunUse } from '../../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
-import { credits, DAY_MS, type Instant, midnight } from '../../../core/model/units.ts'
-import { creditsOfCycle, FRESHNESS_MS, forecastFrom, type Projection, usedInCycle } from '../../../core/use/burn.ts'
+import { DAY_MS, type Instant, midnight } from '../../../core/model/units.ts'
+import { creditsOfCycle, usedInCycle } from '../../../core/use/burn.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
-import { asked, type Query, type Seen, whole, word } from './documents.ts'
+import { asked, type Query, type Seen, word } from './documents.ts'
 import { from, ifKnown, object, optional, record, type SourceOf } from './field.ts'
 import * as t from './parts.ts'
 import { groupNames } from './people/people.ts'
 import { cents, daysFrom } from './show.ts'
-import type { WorkspaceFacts } from './types.ts'
 
-const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
-const BURN_BY = ['team', 'group', 'model', 'mode'] as const
+const BURN_DAYS = 90
+const DRIFT_DAYS = 30
+const BURN_BY = ['group', 'model'] as const
 
-export const BURN_QUERY = [word('by', BURN_BY, 'What a line shows.', 'team'), DAYS]
-export const DRIFT_QUERY = [DAYS]
+export const BURN_QUERY = [word('by', BURN_BY, 'What a line shows.', 'group')]
 
 /** More lines cannot be told apart. Choice. */
 const MOST_LINES = 12
@@ -27,8 +26,6 @@ const MOST_LINES = 12
 const creditsDay = record('One day.')({
   day: t.day('Which.'),
   used: optional(t.amount('Credits used since the start of the cycle, at its end.')),
-  projected: optional(t.projection),
-  addOnLeft: optional(t.amount('Add-on credits left at its end.')),
 })
 
 export const CREDITS_SERIES = object<Seen>('Credits over the cycle: used, projection with its band, balance.')({
@@ -36,32 +33,22 @@ export const CREDITS_SERIES = object<Seen>('Credits over the cycle: used, projec
   credits: ifKnown(t.amount('All credits of the cycle.'), ({ view }) => view.balance && creditsOfCycle(view.balance)),
   exhaustion: ifKnown(t.instant('When the add-on credits are expected to run out.'), ({ view }) => view.use?.figures?.exhaustedAt),
   cycle: ifKnown(t.cycle, ({ view }) => t.cycleOf(view)),
-  days: from(t.list(creditsDay, 'Each day of the cycle in order, future days with the projection.'), creditsDays),
+  projected: ifKnown(t.projection, ({ view }) => view.use?.figures?.projected),
+  days: from(t.list(creditsDay, 'From the first day of the cycle until today, in order.'), creditsDays),
 })
 
 export const creditsSeries = (seen: Seen) => CREDITS_SERIES.show(seen, seen)
 
 function creditsDays(seen: Seen): readonly SourceOf<typeof creditsDay>[] {
-  const { view, now, journal } = seen
-  const { balance } = view
-  const cycle = t.cycleOf(view)
+  const cycle = t.cycleOf(seen.view)
   if (!cycle) return []
   const usedAt = usedByDay(seen, cycle.startAt)
-  const projectedAt = projectionByDay(seen, cycle.endAt)
-  const figures = new Map(journal?.days.map((day) => [day.dayAt, day]))
-  return daysFrom(midnight(cycle.startAt), cycle.endAt).map((at) => {
-    const addOn = at === midnight(now) && balance ? balance : figures.get(at)
-    return {
-      day: at,
-      used: usedAt.get(at),
-      projected: at >= midnight(now) ? projectedAt?.(Math.min(at + DAY_MS, cycle.endAt)) : undefined,
-      addOnLeft:
-        addOn?.addOnUsed !== undefined && addOn.addOnAvailable !== undefined
-          ? Math.max(0, addOn.addOnAvailable - addOn.addOnUsed)
-          : undefined,
-    }
-  })
+  return daysSince(cycle, seen.now).map((at) => ({ day: at, used: usedAt.get(at) }))
 }
+
+/** The days of a cycle until today. */
+const daysSince = ({ startAt, endAt }: Cycle, now: Instant): readonly Instant[] =>
+  daysFrom(midnight(startAt), Math.min(midnight(now) + 1, endAt))
 
 /** Credits used since the cycle began, at the end of each day: from runs where they cover the cycle, else from the readings of that day. */
 function usedByDay({ view, runs, journal, now }: Seen, startAt: Instant): ReadonlyMap<Instant, number> {
@@ -84,22 +71,6 @@ function usedByDay({ view, runs, journal, now }: Seen, startAt: Instant): Readon
   return used
 }
 
-/** The projection of the cycle's end, spread over the remaining days as the forecast spreads it. */
-function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: Instant) => Projection) | undefined {
-  const projected = view.use?.figures?.projected
-  const used = view.roster && usedInCycle(view.roster)
-  const history = runs && historyOf(runs)
-  if (!projected || used === undefined || !view.roster || !history) return undefined
-  const forecast = forecastFrom({ history, fromAt: view.roster.readAt, untilAt: endAt, freshnessMs: FRESHNESS_MS })
-  const total = forecast?.days.reduce((sum, day) => sum + day.credits, 0) ?? 0
-  if (!forecast || total <= 0) return undefined
-  return (at) => {
-    const expired = forecast.days.filter(({ untilAt }) => untilAt <= at).reduce((sum, day) => sum + day.credits, 0) / total
-    const part = (end: number) => credits(used + (end - used) * expired)
-    return { p10: part(projected.p10), p50: part(projected.p50), p90: part(projected.p90) }
-  }
-}
-
 const burnLine = record('One line of the chart.')({
   name: t.plain('Of the group or model.'),
   id: optional(t.text('Of the group.')),
@@ -117,11 +88,16 @@ export const BURN_SERIES = record('Credits burned by day.')({
 
 export async function burnSeries(seen: Seen, query: Query = {}) {
   const question = asked(query, BURN_QUERY)
-  const by = question.word('by', BURN_BY) ?? 'team'
-  const untilAt = midnight(seen.now) + DAY_MS
-  const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt)
-  const lines = by === 'group' ? await groupLines(seen, days) : teamLines(seen, by, days)
+  const by = question.word('by', BURN_BY) ?? 'group'
+  const days = lastDays(BURN_DAYS, seen.now)
+  const lines = by === 'group' ? await groupLines(seen, days) : modelLines(seen, days)
   return BURN_SERIES.show({ by, days, lines }, seen)
+}
+
+/** Today is the last. */
+function lastDays(count: number, now: Instant): readonly Instant[] {
+  const untilAt = midnight(now) + DAY_MS
+  return daysFrom(untilAt - count * DAY_MS, untilAt)
 }
 
 type Covered = Pick<KnownRuns['asked'], 'fromAt' | 'throughAt'>
@@ -141,13 +117,12 @@ function lineOf(
   return { ...about, total: cents(values.reduce<number>((sum, value) => sum + (value ?? 0), 0)), values }
 }
 
-function teamLines({ runs, people }: Seen, by: 'team' | 'model' | 'mode', days: readonly Instant[]): readonly Line[] {
+function modelLines({ runs, people }: Seen, days: readonly Instant[]): readonly Line[] {
   const [first, last] = [days[0], days.at(-1)]
   if (!runs || first === undefined || last === undefined) return []
   const rows = runs.rows.filter(({ dayAt, used }) => dayAt >= first && dayAt <= last && used !== undefined)
-  if (by === 'team') return rows.length === 0 ? [] : [lineOf({ name: 'team' }, rows, days, runs.asked)]
-  const groups = [...Map.groupBy(rows, (row) => row[by])]
-  const lines = groups.map(([name, all]) => ({ rows: all, line: lineOf({ name: people.text(name) }, all, days, runs.asked) }))
+  const models = [...Map.groupBy(rows, ({ model }) => model)]
+  const lines = models.map(([name, all]) => ({ rows: all, line: lineOf({ name: people.text(name) }, all, days, runs.asked) }))
   lines.sort((a, b) => b.line.total - a.line.total)
   const others = lines.slice(MOST_LINES).flatMap((one) => one.rows)
   return [
@@ -186,13 +161,11 @@ export const DRIFT_SERIES = record('Drift found and reverted by day.')({
   days: t.list(driftDay, 'In order; days before counting began have no figures.'),
 })
 
-export function driftSeries(seen: Seen, query: Query = {}) {
-  const question = asked(query, DRIFT_QUERY)
+export function driftSeries(seen: Seen) {
   const recorded = seen.journal?.days
   const figures = new Map(recorded?.map((day) => [day.dayAt, day]))
   const beganAt = recorded?.[0]?.dayAt ?? Number.POSITIVE_INFINITY
-  const untilAt = midnight(seen.now) + DAY_MS
-  const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt).map((at) => {
+  const days = lastDays(DRIFT_DAYS, seen.now).map((at) => {
     const { found = 0, reverted = 0 } = figures.get(at) ?? {}
     return { day: at, ...(at >= beganAt && { found, reverted }) }
   })
@@ -228,7 +201,7 @@ function poolsByDay({ view, journal, now }: Seen) {
   const cycle = t.cycleOf(view)
   const today = midnight(now)
   const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
-  const days = daysFrom(midnight(cycle?.startAt ?? today), cycle ? Math.min(today + 1, cycle.endAt) : 0)
+  const days = cycle ? daysSince(cycle, now) : []
   return (view.pools ?? []).map((one) => ({
     ...one,
     days: days.map((at) => {
