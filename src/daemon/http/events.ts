@@ -54,8 +54,6 @@ export function createLive(clock: Clock, boot: string) {
   }
 }
 
-export const EVENTS_PATH = `${API}/events`
-
 /** Choice: after two missed beats a page says that it is stale. */
 const BEAT_MS = 15_000
 /** After this time a page that lost its connection connects again. */
@@ -96,7 +94,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
     close()
   })
   void beat(listeners, parts, ended.signal)
-  server.get(EVENTS_PATH, (request, reply) => {
+  server.get(`${API}/events`, (request, reply) => {
     const viewer = parts.viewerOf(request)
     const only = asked(queryOf(request), EVENTS_QUERY).text('workspace')
     // One that the reader may not see is answered as one that does not exist.

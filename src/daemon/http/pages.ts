@@ -164,8 +164,6 @@ export async function answer(
   const write = () => make(viewer)
   const { bytes, etag } = await answers.get(question, state, write, () => reply.raw.destroyed)
   if (!isOfState) return byContent(reply, request, type, bytes)
-  // `*` means any answer at all; it is checked late, so that only a reader who may have one learns that it exists.
-  if (knows(request, '*')) return reply.code(304).header('ETag', etag).send()
   return reply.header('ETag', etag).type(type).send(bytes)
 }
 
@@ -181,7 +179,7 @@ const knows = ({ headers }: FastifyRequest, tag: string): boolean =>
 function byContent(reply: FastifyReply, request: FastifyRequest, type: string, bytes: Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 24)}"`
   reply.header('ETag', etag)
-  return knows(request, etag) || knows(request, '*') ? reply.code(304).send() : reply.type(type).send(bytes)
+  return knows(request, etag) ? reply.code(304).send() : reply.type(type).send(bytes)
 }
 
 export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

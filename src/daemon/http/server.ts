@@ -15,7 +15,7 @@ import type { Console } from './console.ts'
 import { DocumentError } from './documents/documents.ts'
 import type { Library } from './documents/make.ts'
 import type { Health } from './documents/types.ts'
-import { addEvents, askingOf, EVENTS_PATH, type Live } from './events.ts'
+import { addEvents, askingOf, type Live } from './events.ts'
 import { gathered, sharePage } from './kept.ts'
 import type { PeopleLabels } from './labels.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -118,14 +118,6 @@ type ViewerOf = PageParts['viewerOf']
 function addChecks(server: FastifyInstance, options: ServerOptions, gate: Gate): ViewerOf {
   const viewers = new WeakMap<FastifyRequest, Viewer>()
   const isPrivate = isLoopback(options.host)
-  const { routes, assets } = options.console
-  const isKnown = pathMatcher([
-    ...PATHS,
-    EVENTS_PATH,
-    ...API_ROUTES.map(({ path }) => path),
-    ...routes.map(({ path }) => path),
-    ...assets.map(({ path }) => path),
-  ])
   server.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request)
     reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
@@ -138,7 +130,6 @@ function addChecks(server: FastifyInstance, options: ServerOptions, gate: Gate):
     viewers.set(request, viewer)
     // Here, before the body is read, and for every method of HTTP.
     if (request.method === 'GET' || request.method === 'HEAD') return
-    if (!isKnown(path)) return notFound(reply, request)
     const message = `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`
     return refuse(reply.header('Allow', ALLOWED), request, 405, message)
   })
@@ -229,17 +220,6 @@ const notFound = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
   refuse(reply, request, 404, isApi(pathOf(request)) ? API_HELP : NO_SUCH_PAGE)
 
 const NO_SUCH_PAGE = `no such page; there are /, ${PATHS.join(', ')}, and those below /workspaces\n`
-
-/** Whether a path matches one of these, in which a part that begins with a colon matches anything. */
-function pathMatcher(paths: readonly string[]): (path: string) => boolean {
-  const patterns = paths.map((path) => path.split('/'))
-  return (path) => {
-    const parts = path.split('/')
-    return patterns.some(
-      (pattern) => pattern.length === parts.length && pattern.every((part, at) => part.startsWith(':') || part === parts[at]),
-    )
-  }
-}
 
 export type Server = Awaited<ReturnType<typeof startServer>>
 

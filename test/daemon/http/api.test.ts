@@ -279,10 +279,7 @@ describe('an answer', () => {
     const again = await fetch(address, { headers: { 'if-none-match': etag } })
     expect([again.status, again.headers.get('etag')]).toEqual([304, etag])
     expect((await fetch(`${address}?page=2`, { headers: { 'if-none-match': etag } })).status).toBe(200)
-    const tagged = async (path: string, tags: string) => (await fetch(url + path, { headers: { 'if-none-match': tags } })).status
-    expect(await tagged('/api/v1/workspaces/acme/people', `"other", ${etag}`)).toBe(304)
-    expect(await Promise.all(['/', '/api/v1/workspaces/acme'].map((path) => tagged(path, '*')))).toEqual([304, 304])
-    expect(await Promise.all(['/workspaces/none', '/api/v1/workspaces/none'].map((path) => tagged(path, '*')))).toEqual([404, 404])
+    expect((await fetch(address, { headers: { 'if-none-match': `"other", ${etag}` } })).status).toBe(304)
   })
 
   test('of a page is the same, made once, whatever others have put behind its address', async () => {
