@@ -12,7 +12,7 @@ export const healthPage: Page = async (documents, { params: { workspace = '' } }
   return renderFrame({
     of: one,
     section: 'health',
-    parts: [troubles(one), figures(one), requestsPart(one), modelPart(one), replicasPart(one)],
+    parts: [troubles(one), figures(one), modelPart(one), replicasPart(one)],
   })
 }
 
@@ -54,15 +54,8 @@ function pastTile({ from, days, left, stopped }: NonNullable<Document<'Health'>[
   )
 }
 
-/** The replica that sends the requests, where that is another one: only its own pages count them. */
-const sentBy = ({ replicas }: Document<'Health'>): string | undefined =>
-  replicas.find(({ keeps, version }) => keeps && version === undefined)?.name
-
 function figures(one: Document<'Health'>): Html {
-  const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, operations, version, at } = one
-  const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
-  const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
-  const sender = sentBy(one)
+  const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, requests, version, at } = one
   return tiles([
     tile(
       'Last cycle',
@@ -79,9 +72,11 @@ function figures(one: Document<'Health'>): Html {
     tile('Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
     tile(
       'Failed requests',
-      requests > 0 ? percent(failed / requests) : sender === undefined ? 'none sent' : 'not known here',
-      requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
-      failed > 0 && 'warn',
+      requests.sent > 0 ? percent(requests.failed / requests.sent) : 'none sent',
+      html`${requests.sent > 0 && `${number(requests.failed)} of ${number(requests.sent)} `}since this daemon started${
+        requests.last && html`; the last ${when(requests.last.at, at)}: ${requests.last.operation}, ${words(requests.last.outcome)}`
+      }`,
+      requests.failed > 0 && 'warn',
     ),
     ratePerSecond !== undefined && tile('Pace', `${number(ratePerSecond)}/s`, 'requests, as learned'),
     history && pastTile(history),
@@ -101,22 +96,6 @@ function figures(one: Document<'Health'>): Html {
       ),
     tile('Version', version),
   ])
-}
-
-function requestsPart(one: Document<'Health'>): Html | false {
-  const { operations, at } = one
-  const sender = sentBy(one)
-  return listSection('Requests to the service', operations, {
-    none: sender === undefined ? 'None was sent yet.' : `Replica ${sender} sends them, and counts them on its own page.`,
-    label: 'Requests to the service since the daemon started',
-    columns: [
-      column.fixedRow('Operation', ({ operation }) => operation),
-      column.count('Requests', ({ requests }) => requests),
-      column.count('Failed', ({ failed }) => failed),
-      column.number('Median', ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms`),
-      column.text('Last failure', ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`),
-    ],
-  })
 }
 
 const modelPart = ({ model }: Document<'Health'>): Html =>

@@ -2,7 +2,7 @@
 // entered again.
 import { GUARD_CODES } from '../../core/model/change.ts'
 import type { Condition } from '../../core/model/condition.ts'
-import type { CycleEvent, DayFigures, EventOf, JournalEntry, RequestOutcome } from '../../core/model/events.ts'
+import type { CycleEvent, DayFigures, EventOf, JournalEntry } from '../../core/model/events.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { credits, DAY_MS, type Instant, MINUTE_MS, midnight } from '../../core/model/units.ts'
@@ -159,36 +159,17 @@ function counted(journal: Journal, at: Instant, change: (day: DayFigures) => Par
 // The past events of a workspace that pages show: the journal, which the ledger keeps, and figures of its requests. It follows events and
 // decides nothing.
 
-export interface RequestsOf {
-  readonly operation: string
-  readonly requests: number
+/** The requests of this process since it started. */
+export interface Requests {
+  readonly sent: number
+  /** Those without a good answer. */
   readonly failed: number
-  readonly lastFailure?: { readonly at: Instant; readonly outcome: RequestOutcome }
-  /** Of the last requests, in milliseconds. */
-  readonly durations: readonly number[]
+  /** The last of these. */
+  readonly last?: Pick<EventOf<'request-finished'>, 'at' | 'operation' | 'outcome'>
 }
 
-/** So many durations are kept. Choice. */
-const MOST_DURATIONS = 100
-
-/** Counts one request. */
-function takeRequest(known: Map<string, RequestsOf>, { at, operation, outcome, durationMs }: EventOf<'request-finished'>): void {
-  const before = known.get(operation) ?? { operation, requests: 0, failed: 0, durations: [] }
-  const isGood = outcome === 'ok'
-  known.set(operation, {
-    ...before,
-    requests: before.requests + 1,
-    failed: before.failed + (isGood ? 0 : 1),
-    ...(!isGood && { lastFailure: { at, outcome } }),
-    durations: [...before.durations.slice(1 - MOST_DURATIONS), durationMs],
-  })
-}
-
-/** The median duration; undefined without any request. */
-export function medianMs({ durations }: RequestsOf): number | undefined {
-  const sorted = durations.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)]
-}
+const withRequest = ({ sent, failed, last }: Requests, { at, operation, outcome }: EventOf<'request-finished'>): Requests =>
+  outcome === 'ok' ? { sent: sent + 1, failed, last } : { sent: sent + 1, failed: failed + 1, last: { at, operation, outcome } }
 
 export type Chronicle = ReturnType<typeof chronicleOf>
 
@@ -209,12 +190,12 @@ export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>) {
     }
     return journal
   }
-  const requests = new Map<string, RequestsOf>()
+  let requests: Requests = { sent: 0, failed: 0 }
   return {
     journal: current,
-    requests: (): readonly RequestsOf[] => [...requests.values()],
+    requests: (): Requests => requests,
     onEvent(event: CycleEvent): void {
-      if (event.kind === 'request-finished') takeRequest(requests, event)
+      if (event.kind === 'request-finished') requests = withRequest(requests, event)
       else journal = journaled(current(), event)
     },
     /** `email` is normalised. */

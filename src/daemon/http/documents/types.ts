@@ -12,7 +12,7 @@ import type { Planned } from '../../../core/plan/plan.ts'
 import type { DayGrade } from '../../../core/use/history.ts'
 import type { DayRange, Ledger } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
-import type { Journal, RequestsOf } from '../../conditions/journal.ts'
+import type { Journal, Requests } from '../../conditions/journal.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
 import type { DesiredState } from '../../cycle/state.ts'
 import type { PeopleLabels } from '../labels.ts'
@@ -29,7 +29,7 @@ export interface WorkspaceFacts {
   readonly journal?: Journal
   /** The runs of the team, as last read from the ledger. */
   readonly runs?: KnownRuns
-  readonly requests?: readonly RequestsOf[]
+  readonly requests?: Requests
   /** How sweeps are sliced; absent while every sweep is whole. */
   readonly slicing?: Slicing
   /** When the interval says that caps are read again. */

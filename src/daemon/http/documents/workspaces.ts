@@ -7,7 +7,7 @@ import type { Roster } from '../../../core/model/observed.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
-import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
+import type { Requests } from '../../conditions/journal.ts'
 import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
 import { fields, from, ifKnown, object, optional, record, within } from './field.ts'
 import { HOLD_ENTRY, type HoldShown, holdsShown } from './holds.ts'
@@ -164,17 +164,12 @@ export async function statusDocument(views: readonly WorkspaceView[], daemon: Da
   return STATUS.show({ ...daemon, conditions: byUrgency(daemon.conditions ?? []), workspaces }, showing)
 }
 
-const operation = object<RequestsOf>('Requests of one kind since the daemon started.')({
-  operation: t.plain(),
-  requests: t.count('All of them.'),
+const requestsShown = object<Requests>('Requests to the service by this process.')({
+  sent: t.count('Since the daemon started.'),
   failed: t.count('Those without a good answer.'),
-  lastFailure: optional(
-    object<NonNullable<RequestsOf['lastFailure']>>('The last failure.')({ at: t.instant('When.'), outcome: t.plain() }),
+  last: optional(
+    object<NonNullable<Requests['last']>>('The last that failed.')({ at: t.instant('When.'), operation: t.plain(), outcome: t.plain() }),
   ),
-  medianMs: ifKnown(t.figure('Half of the last 100 were faster.'), (one) => {
-    const median = medianMs(one)
-    return median === undefined ? undefined : Math.round(median * 10) / 10
-  }),
 })
 
 const serviceModelShown = object<ServiceModel>('The service model.')({
@@ -203,7 +198,7 @@ export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')
   ...within(LASTING, ({ view }: Seen) => view),
   ...within(SERVICE, ({ view }: Seen) => view),
   model: from(serviceModelShown, (one) => serviceModel(one.settings ?? { capSemantics: 'layered' }, one.view.seen ?? {})),
-  operations: from(t.list(operation, 'Requests to the service.'), ({ requests = [] }) => requests),
+  requests: from(requestsShown, ({ requests = { sent: 0, failed: 0 } }) => requests),
   unread: from(
     t.count('Scopes whose last reading failed.'),
     ({ readings }) => [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length,
