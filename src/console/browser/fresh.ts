@@ -1,6 +1,6 @@
 // Keeps a page up to date: fetches it again when the daemon reports a change, replaces the parts that differ and are not in use, and says when the page
 // may be out of date.
-import { learnSkew, readyPage } from './ready.ts'
+import { readyPage } from './ready.ts'
 
 const EVENTS = '/api/v1/events'
 /** Changes come in bursts; one fetch serves all within this time. */
@@ -23,7 +23,6 @@ export async function pageAt(url: string, signal?: AbortSignal): Promise<Documen
   const answer = await fetch(url, { headers: { Accept: 'text/html' }, ...(signal && { signal }) })
   const isPage = answer.ok && !answer.redirected && answer.headers.get('Content-Type')?.startsWith('text/html') === true
   if (!isPage) throw new Error(`${answer.status} and no page`)
-  learnSkew(answer)
   return new DOMParser().parseFromString(await answer.text(), 'text/html')
 }
 

@@ -1,37 +1,20 @@
 // Prepares markup of the server: times in the viewer's time zone that keep counting, buttons that copy a line, charts.
+import { relative } from '../words.ts'
 
 const TICK_MS = 10_000
 
-const UNITS: readonly (readonly [seconds: number, unit: string])[] = [
-  [86_400, 'd'],
-  [3_600, 'h'],
-  [60, 'min'],
-  [1, 's'],
-]
-
 const ABSOLUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** The viewer's clock minus the daemon's. */
-let skewMs = 0
-
-/** Updates the difference from the `Date` of an answer, which is in whole seconds. */
-export function learnSkew(answer: Response): void {
-  const date = Date.parse(answer.headers.get('Date') ?? '')
-  if (!Number.isNaN(date) && Math.abs(Date.now() - date) > 2_000) skewMs = Date.now() - date
-}
-
-function relative(at: number): string {
-  const seconds = Math.round((at - (Date.now() - skewMs)) / 1000)
-  const [size, unit] = UNITS.find(([step]) => Math.abs(seconds) >= step) ?? [1, 's']
-  const count = `${Math.floor(Math.abs(seconds) / size)} ${unit}`
-  return seconds > 0 ? `in ${count}` : `${count} ago`
-}
-
 function showTimes(): void {
+  const now = new Date().toISOString()
   for (const time of document.querySelectorAll('time')) {
     const at = Date.parse(time.dateTime)
     if (Number.isNaN(at)) continue
-    const text = time.hasAttribute('data-relative') ? relative(at) : time.hasAttribute('data-instant') ? ABSOLUTE.format(at) : ''
+    const text = time.hasAttribute('data-relative')
+      ? relative(time.dateTime, now)
+      : time.hasAttribute('data-instant')
+        ? ABSOLUTE.format(at)
+        : ''
     if (text !== '' && time.textContent !== text) time.textContent = text
     time.title = `${ABSOLUTE.format(at)} (${time.dateTime})`
   }
