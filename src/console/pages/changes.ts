@@ -180,35 +180,12 @@ function timelineEntry(one: ChangeEntry, workspace: string, now: string): Html {
   const soft = softOf(one)
   return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind][0], tone === 'good' ? undefined : tone)}</span><span>${
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
-  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${links(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
+  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${links(one, workspace)}</span></li>
 `
 }
 
-type Link = readonly [href: string, words: Value]
-
-function links({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: string): readonly Link[] {
-  const plan: readonly Link[] =
-    planId === undefined ? [] : [[url.plan(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
-  switch (kind) {
-    case 'hold':
-    case 'release':
-      return stands === true && hold !== undefined
-        ? [[url.hold(workspace, hold), html`hold <code>${hold.slice(0, 12)}</code>`], ...plan]
-        : plan
-    case 'policy': {
-      if (tone === 'bad') return [[url.section(workspace, 'policies'), stands === true ? 'what is wrong' : 'the policies now']]
-      return [
-        [url.section(workspace, 'policies'), stands === true ? 'what is declared' : 'the policies now'],
-        [withQuery(url.section(workspace, 'changes'), { kind: 'write', since: at }), 'writes since'],
-      ]
-    }
-    case 'pause':
-    case 'resume':
-      return [[url.workspace(workspace), stands === true ? 'how to resume' : 'the workspace now']]
-    case 'outage':
-    case 'recovery':
-      return [[url.section(workspace, 'health'), 'requests and cycles']]
-    default:
-      return plan
-  }
-}
+/** To the page of a hold that is in force, and to the entries of the plan. */
+const links = ({ at, hold, stands, planId }: ChangeEntry, workspace: string): Html =>
+  html`${stands === true && hold !== undefined && html` <span class="fixed">${holdLink(workspace, hold)}</span>`}${
+    planId !== undefined && html` <a class="fixed" href="${url.plan(workspace, planId, at)}">plan <code>${planId.slice(0, 8)}</code></a>`
+  }`

@@ -53,7 +53,7 @@ const entry = record('An entry of the timeline.')({
   digest: optional(t.plain('The digest of the policies in force.')),
   revision: optional(t.plain('The policies in force.')),
   reason: optional(t.text()),
-  stands: optional(t.flag('Of a hold, a pause and policies: still in force.')),
+  stands: optional(t.flag('Of a hold: still in force.')),
   guards: optional(t.list(t.guard, 'Of a hold.')),
   people: optional(t.count('People whom the hold affects.')),
   planId: optional(t.plain('The plan that wrote it, held it, or found it.')),
@@ -191,13 +191,10 @@ function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Told 
       const { digest, revision, valid } = one
       const name = revision === '' ? digest : shortRevision(revision)
       const text = valid ? `policies ${name} are in force` : `the policy files are not valid; ${whileInvalid(digest)}`
-      const stands = view.policy?.digest === digest && view.policy.valid === valid
-      return { about: [digest, String(valid)], tone: valid ? 'good' : 'bad', text, digest, revision, stands }
+      return { about: [digest, String(valid)], tone: valid ? 'good' : 'bad', text, digest, revision }
     }
-    case 'pause': {
-      const text = `paused until ${formatInstant(one.untilAt)}`
-      return { tone: 'warn', text, reason: one.reason, stands: view.pause?.pausedAt === one.at }
-    }
+    case 'pause':
+      return { tone: 'warn', text: `paused until ${formatInstant(one.untilAt)}`, reason: one.reason }
     case 'resume':
       return { tone: 'good', text: 'writing goes on' }
     case 'outage':
