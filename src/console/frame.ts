@@ -38,8 +38,6 @@ interface PageContents {
   readonly badges?: Value
   /** The document that it shows: about which workspace, and when it was made. */
   readonly of?: { readonly workspace?: string; readonly at?: string }
-  /** Links to workspaces, on the overview. */
-  readonly workspaces?: readonly string[]
   readonly section?: Section
   /** The reader sees only some people of the workspace, for whom the other sections do not exist. */
   readonly isPart?: boolean
@@ -72,7 +70,7 @@ export function renderFrame(page: PageContents): string {
 <div class="shell">
 <div class="side">${navigation(page)}</div>
 <main id="contents" tabindex="-1">
-<div>${crumbs(page)}<div class="title"><h1 tabindex="-1">${heading}</h1>${badges}</div></div>
+<div><div class="title"><h1 tabindex="-1">${heading}</h1>${badges}</div></div>
 ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 </main>
 </div>
@@ -82,24 +80,13 @@ ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 `.markup
 }
 
-/** The overview itself lists all. */
-const MOST_LINKED = 20
-
-function navigation({ of: { workspace } = {}, section, heading, isPart = false, workspaces = [] }: PageContents): Html {
+function navigation({ of: { workspace } = {}, section, heading, isPart = false }: PageContents): Html {
   const link = (href: string, text: string, isHere: boolean): Html =>
     html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
-  return html`<nav aria-label="Pages"><ul>${link(url.overview, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_LINKED).map((name) => link(url.workspace(name), name, false))}</ul>`}${
+  return html`<nav aria-label="Pages"><ul>${link(url.overview, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${
     workspace !== undefined &&
     html`<h2>${workspace}</h2><ul>${link(url.workspace(workspace), 'Workspace', section === undefined)}${(
       isPart ? PART_SECTIONS : SECTIONS
     ).map((one) => link(url.section(workspace, one), nameOf(one), one === section))}</ul>`
   }</nav>`
-}
-
-function crumbs({ of: { workspace } = {}, section, heading }: PageContents): Html | false {
-  if (workspace === undefined) return false
-  const trail: (readonly [string, string])[] = [['Overview', url.overview]]
-  if (section !== undefined) trail.push([workspace, url.workspace(workspace)])
-  if (section !== undefined && heading !== undefined) trail.push([nameOf(section), url.section(workspace, section)])
-  return html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${trail.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
 }

@@ -93,10 +93,6 @@ export const scopeLink = (workspace: string, scope: string): Html => html`<a hre
 export const holdLink = (workspace: string, id: string, word = 'hold '): Html =>
   html`<a href="${url.hold(workspace, id)}">${word}<code>${id.slice(0, 12)}</code></a>`
 
-/** The colour of a band, for a legend. */
-export const bandKey = (band: Band): Html =>
-  html`<svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg>`
-
 /** A line of a policy file, as a link where its address is known. */
 export const sourceLink = (place: PlaceEntry | undefined): Html | false => {
   if (place === undefined) return false

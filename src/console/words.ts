@@ -59,10 +59,6 @@ export const percent = (share: number): string => {
 /** "1 scope", "2,000 scopes". */
 export const plural = (amount: number, noun: string, many = `${noun}s`): string => `${number(amount)} ${amount === 1 ? noun : many}`
 
-/** Scopes whose cap is known to differ from policy, those that a guard holds included. */
-export const scopesOff = ({ drifted, held, contested }: Readonly<Record<'drifted' | 'held' | 'contested', number>>): number =>
-  drifted + held + contested
-
 export type Cap = number | 'none' | 'unknown' | undefined
 
 export function capText(cap: Cap): string {

@@ -97,7 +97,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['what needs a person first', '/', EXAMPLE, 'Needs a person 5'],
   ['how much is left', '/', EXAMPLE, 'Add-on credits left 864'],
   ['when it runs out', '/', EXAMPLE, 'Run out 24 Nov'],
-  ['how many are at their cap', '/', EXAMPLE, 'At their cap 4 Last success'],
+  ['how many are at their cap', '/', EXAMPLE, 'People at their cap 4 of 30'],
   [
     'that nothing needs a person',
     '/',

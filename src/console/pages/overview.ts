@@ -4,44 +4,26 @@ import type { Page } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { AttentionEntry, Document, WorkspaceSummary } from '../../daemon/http/documents/table.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
-import { chartFigure } from '../chart/chart.ts'
-import { cycleOfSeries } from '../chart/cycle.ts'
 import { renderFrame } from '../frame.ts'
-import { badge, box, empty, facts, figure, modeBadge, tile, tiles, type Weight, when } from '../parts.ts'
+import { badge, box, figure, modeBadge, tile, tiles, type Weight, when } from '../parts.ts'
 import { column, listSection, omitted, pager, table } from '../tables.ts'
-import { compact, dayMonth, number, percent, plural, scopesOff, url, withQuery, words } from '../words.ts'
-
-/** Up to this number workspaces show as cards with charts, more of them as a table. */
-const MOST_CARDS = 4
+import { compact, dayMonth, number, percent, plural, url, words } from '../words.ts'
 
 export const overviewPage: Page = async (documents, { query }) => {
   const list = await documents.workspaces(query)
-  const cards = list.total <= MOST_CARDS
-  const series = cards ? await Promise.all(list.items.map(({ name }) => documents.creditsSeries(name))) : []
   return renderFrame({
-    title: titleOf(list),
     heading: 'Overview',
-    workspaces: [...list.items, ...list.parts].map(({ name }) => name),
     of: list,
     parts: [
       troubles(list),
       totals(list),
       needs(list),
-      list.total === 0 &&
-        box.info`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`,
-      cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
+      list.total === 0
+        ? box.info`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`
+        : lines(list, query),
       partsOf(list),
     ],
   })
-}
-
-/** How many entries need a person; entries with a good tone only inform. */
-const neededOf = ({ attention, attentionOmitted }: Document<'WorkspaceList'>): number =>
-  attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
-
-const titleOf = (list: Document<'WorkspaceList'>): string => {
-  const count = neededOf(list)
-  return count === 0 ? 'Overview' : `(${number(count)}) Overview`
 }
 
 function troubles({ configValid, ledgerWritable, attention }: Document<'WorkspaceList'>): Html | false {
@@ -51,9 +33,9 @@ function troubles({ configValid, ledgerWritable, attention }: Document<'Workspac
 ${!ledgerWritable && box.bad`<p><strong>The ledger cannot be written</strong>, so no cap is written. Writing continues when the disk or the database works again.</p><p>${why('ledger')}</p>`}`
 }
 
-function totals(list: Document<'WorkspaceList'>): Html {
-  const { items, total, attention, at } = list
-  const count = neededOf(list)
+function totals({ items, total, attention, attentionOmitted, at }: Document<'WorkspaceList'>): Html {
+  // Entries with a good tone only inform.
+  const count = attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
@@ -75,18 +57,7 @@ function totals(list: Document<'WorkspaceList'>): Html {
         soonest === undefined ? 'good' : 'warn',
       ),
     isWhole && people > 0 && tile('People at their cap', number(atCap), `of ${number(people)}`, atCap > 0 && 'warn'),
-    tile('Workspaces', number(total), isWhole ? modesOf(items) : undefined),
   ])
-}
-
-const modesOf = (items: readonly WorkspaceSummary[]): string => {
-  const off = items.filter(({ mode }) => mode !== 'enforce')
-  return off.length === 0
-    ? 'all enforced'
-    : off
-        .map(({ name, mode }) => `${name}: ${mode}`)
-        .slice(0, 3)
-        .join(', ')
 }
 
 /** What needs a person, the most pressing first. */
@@ -104,27 +75,6 @@ const need = (
   namesIt: boolean,
 ): Html => html`<li class="${tone === 'good' ? 'info' : tone}">${badge(words(subject), tone === 'good' ? 'info' : tone)}
 <span class="what"><a href="${path}">${text}</a></span>${namesIt && html`<span class="where">${workspace}</span>`}</li>`
-
-function card(one: WorkspaceSummary, at: string, series: Document<'CreditsSeries'> | undefined): Html {
-  const { name, mode, tone, verdict, lastSuccessAt, holds, scopes, people, heldBy } = one
-  const cycle = series && cycleOfSeries(series)
-  const off = scopesOff(scopes)
-  return html`<section><div class="title"><h2><a href="${url.workspace(name)}">${name}</a></h2>${badge(verdict, tone)}${modeBadge(mode, verdict)}</div>
-${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service reports no billing cycle, so there is no chart.')}
-${facts([
-  ['In sync', plural(scopes.in_sync, 'scope')],
-  ['Not in sync', off > 0 && plural(off, 'scope')],
-  ['Holds', holds > 0 && html`<a href="${url.section(name, 'holds')}">${plural(holds, 'hold')}</a>`],
-  ['People', people !== undefined && html`<a href="${url.section(name, 'people')}">${number(people)}</a>`],
-  [
-    'At their cap',
-    one.bands !== undefined &&
-      html`<a href="${withQuery(url.section(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
-  ],
-  ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
-  ['Held by replica', heldBy],
-])}</section>`
-}
 
 function lines(list: Document<'WorkspaceList'>, query: Query): Html {
   const { items, at } = list
@@ -144,6 +94,9 @@ function lines(list: Document<'WorkspaceList'>, query: Query): Html {
     ),
     column.count('Holds', ({ holds }) => holds),
     column.fixed('Last success', ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at))),
+    ...(items.some(({ heldBy }) => heldBy !== undefined)
+      ? [column.fixed('Held by replica', ({ heldBy }: WorkspaceSummary) => heldBy)]
+      : []),
   ])}${pager(list, ['workspace', 'workspaces'], url.overview, query)}</section>`
 }
 

@@ -10,9 +10,9 @@ import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure, type Tone } from '../chart/chart.ts'
 import { personChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
-import { badge, bandBadge, bandKey, capCell, empty, figure, moment, paste, scopeLink, section, stateBadge, tile, tiles } from '../parts.ts'
+import { badge, bandBadge, capCell, empty, figure, moment, paste, scopeLink, section, stateBadge, tile, tiles } from '../parts.ts'
 import { column, type Filter, filterForm, listSection, omitted, pager, sorter, table } from '../tables.ts'
-import { BAND_TEXT, day, number, percent, plural, url, withQuery } from '../words.ts'
+import { BAND_TEXT, day, number, percent, plural, url } from '../words.ts'
 import { addOnText, CAUSE_TEXT, explainedParts } from './explained.ts'
 
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far. And the page of the person who asks.
@@ -124,7 +124,6 @@ export const leadPage: Page = async (documents, { params: { workspace: name = ''
     heading: one.workspace,
     badges: one.peopleShown === 'hash' && badge('shown as hashes'),
     of: one,
-    workspaces: documents.parts().filter((other) => other !== name),
     isPart: documents.parts().includes(name),
     parts: [nearPart(one), grantsPart(one), changesPart(one)],
   })
@@ -183,16 +182,16 @@ export const peoplePage: Page = async (documents, { params: { workspace = '' }, 
     section: 'people',
     parts: [
       filterForm(path, query, filtersOf(list)),
-      bandLinks(list, path, query),
       html`<section>${list.items.length === 0 ? noPeople(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
     ],
   })
 }
 
-function filtersOf({ groups, rules }: Document<'PersonList'>): readonly Filter[] {
+function filtersOf({ bands, groups, rules }: Document<'PersonList'>): readonly Filter[] {
   return [
     { name: 'search', label: 'Search' },
-    { name: 'band', label: 'Use of the cap', options: Object.entries(BAND_TEXT) },
+    // Counted among those who fit the other filters.
+    { name: 'band', label: 'Use of the cap', options: BANDS.map((band) => [band, `${BAND_TEXT[band]} (${number(bands[band])})`] as const) },
     { name: 'group', label: 'Group', options: groups.slice(0, MOST_OPTIONS).map(({ id, name }) => [id, name] as const) },
     {
       name: 'rule',
@@ -200,16 +199,6 @@ function filtersOf({ groups, rules }: Document<'PersonList'>): readonly Filter[]
       options: rules.slice(0, MOST_OPTIONS).map(({ name, people }) => [name, `${name} (${number(people)})`] as const),
     },
   ]
-}
-
-/** People in each band among those who fit the other filters. */
-function bandLinks({ bands }: Document<'PersonList'>, path: string, query: Query): Html {
-  const { page: _, ...rest } = query
-  return html`<nav aria-label="By use of the cap"><ul class="legend">${BANDS.map((band) => {
-    const isAsked = query['band'] === band
-    const href = withQuery(path, isAsked ? { ...rest, band: undefined } : { ...rest, band })
-    return html`<li>${bandKey(band)}<a href="${href}"${isAsked && html` aria-current="true"`}>${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`
-  })}</ul></nav>`
 }
 
 const noPeople = (query: Query): Html =>

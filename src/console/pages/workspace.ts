@@ -24,7 +24,7 @@ import {
   when,
 } from '../parts.ts'
 import { column, listSection, moreOf } from '../tables.ts'
-import { dayMonth, number, percent, plural, scopesOff, url, withoutWays, withQuery } from '../words.ts'
+import { dayMonth, number, percent, plural, url, withoutWays, withQuery } from '../words.ts'
 
 export const workspacePage: Page = async (documents, { params: { workspace: name = '' } }) => {
   const [one, credits, byGroup, byModel, drift, pools] = await Promise.all([
@@ -89,7 +89,7 @@ function warningBox(text: string, conditions: Document<'Workspace'>['conditions'
 function figures(one: Document<'Workspace'>): Html {
   const { balance, use, at, bands, people, scopes, held, cycle, conditions } = one
   const left = balance && balance.addOnAvailable - balance.addOnUsed
-  const off = scopesOff(scopes)
+  const off = scopes.drifted + scopes.held + scopes.contested
   const unread = scopes.unknown + scopes.rejected
   const hasNone = conditions.some(({ type }) => type === 'BalanceUnavailable' || type === 'NoCaps')
   const isShort = balance !== undefined && left !== undefined && left <= balance.addOnAvailable * 0.1
