@@ -1,8 +1,8 @@
 // Messages to people and owners, for tests: settings, what is due at noon of a day late in the cycle, and what is remembered of it.
 import type { Told } from '../../src/core/model/facts.ts'
-import { type Due, type DueInputs, digestsAsked, messagesDue } from '../../src/core/notify/due.ts'
+import { type Due, type DueInputs, messagesDue } from '../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
-import { type Delivery, markEnded, markSending, settleOpen, withDigests } from '../../src/core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen } from '../../src/core/notify/told.ts'
 import { CYCLE } from './declare.ts'
 
 export const NOON = Date.parse('2026-11-22T12:00Z')
@@ -43,6 +43,5 @@ export function afterwards({ told, messages }: Due, kind: Delivery['kind'] = 'se
 /** The same where the process ended before any answer. */
 export const cutOff = ({ told, messages }: Due, now: number): Told => markSending(told ?? { cycleStartAt: 0, entries: {} }, messages, now)
 
-/** What a run begins with, as the daemon does: the last one may have been cut off, and other digests may be asked for. */
-export const begun = (told: Told, settings: NotifySettings, now: number): Told =>
-  withDigests(settleOpen(told, now), digestsAsked(settings, now), now)
+/** What a run begins with, as the daemon does: the last one may have been cut off. */
+export const begun: (told: Told, now: number) => Told = settleOpen

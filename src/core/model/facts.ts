@@ -34,10 +34,10 @@ const TOLD_ENTRY = shape({
   /** The highest threshold told, which includes all lower ones, or the day of a digest. */
   level: number,
   /**
-   * `asked`: a digest that was due before digests were configured, and is not sent. `sending`: recorded, with no outcome yet. `waiting`: it
-   * certainly did not arrive and is tried again. `failed`: given up. `unknown`: it may have arrived, and is not sent again.
+   * `sending`: recorded, with no outcome yet. `waiting`: it certainly did not arrive and is tried again. `failed`: given up. `unknown`: it may
+   * have arrived, and is not sent again.
    */
-  state: oneOf(['asked', 'sending', 'sent', 'waiting', 'failed', 'unknown']),
+  state: oneOf(['sending', 'sent', 'waiting', 'failed', 'unknown']),
   /** When the last attempt began or ended. */
   at: instant,
   tries: number,

@@ -3,7 +3,7 @@
 
 import type { Kept, Told, ToldEntry } from '../model/facts.ts'
 import type { Cycle } from '../model/observed.ts'
-import { DAY_MS, type Instant, isAhead, isYounger } from '../model/units.ts'
+import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
 
 /** What the last message that is not sent again left behind. */
 export const lastKept = (entry: ToldEntry | undefined): Kept | undefined => (entry?.state === 'waiting' ? entry.before : entry?.kept)
@@ -50,27 +50,10 @@ export interface Leveled {
   readonly kept?: Kept
 }
 
-/**
- * Adds the digests that are newly configured, each at its present level, so that the first one sent is the next; drops those that are no longer
- * configured. The same object where nothing changes.
- */
-export function withDigests(told: Told, digests: readonly Leveled[], now: Instant): Told {
-  const wanted = new Map(digests.map(({ key, level }) => [key, level]))
-  const kept = Object.entries(told.entries).filter(([key, { state, at }]) =>
-    key.startsWith(DIGEST_PREFIX) ? wanted.has(key) && !(state === 'asked' && isAhead(at, now)) : true,
-  )
-  const known = new Set(kept.map(([key]) => key))
-  const added = [...wanted].flatMap(([key, level]): [string, ToldEntry][] =>
-    known.has(key) ? [] : [[key, { level, state: 'asked', at: now, tries: 0 }]],
-  )
-  const isSame = added.length === 0 && known.size === Object.keys(told.entries).length
-  return isSame ? told : { ...told, entries: Object.fromEntries([...kept, ...added]) }
-}
-
-/** Whether a message of this level is to be sent now. A digest that was recorded in the future, by a clock that was ahead, is sent again. */
+/** Whether a message of this level is to be sent now. */
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
   const entry = entryOf(told, key)
-  if (!entry || level > entry.level || (key.startsWith(DIGEST_PREFIX) && isAhead(entry.at, now))) return true
+  if (!entry || level > entry.level) return true
   return level > (entry.beneath ?? 0) && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
 

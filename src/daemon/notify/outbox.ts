@@ -3,9 +3,9 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { Told, ToldEntry } from '../../core/model/facts.ts'
 import { type Instant, isYounger } from '../../core/model/units.ts'
-import { channelOf, type Due, type DueInputs, digestsAsked, type Message, messagesDue, toldNow } from '../../core/notify/due.ts'
+import { channelOf, type Due, type DueInputs, type Message, messagesDue } from '../../core/notify/due.ts'
 import type { PoolUse } from '../../core/notify/happened.ts'
-import { type Delivery, markEnded, markSending, settleOpen, withDigests } from '../../core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen } from '../../core/notify/told.ts'
 import { rowsOf } from '../../core/resolve/roster.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
@@ -40,7 +40,6 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   const { ledger, clock } = workspace
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
-  await keepAsked(workspace, notifier)
   const { settings } = notifier
   const looked: LookedUp = { ended: await endedUse(workspace, settings), happened: await happened(workspace, settings) }
   const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)))
@@ -60,14 +59,6 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   return [...unsent, ...fileFindings(await notifier.kept(), workspace.config.name)]
 }
 
-/** Records which digests are configured, before any of them is due. */
-async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void> {
-  const { ledger, clock } = workspace
-  const told = toldNow(ledger.fact('told'), cycleOf(figuresOf(workspace)), clock.now())
-  const after = told && withDigests(told, digestsAsked(notifier.settings, clock.now()), clock.now())
-  if (after && after !== told) await keep(workspace, ledger.fact('told'), after)
-}
-
 /** What is known of channels. */
 type Trust = ReturnType<typeof trusted>
 
@@ -75,7 +66,7 @@ function trusted(entries: Entries) {
   const last = new Map<string, ToldEntry>()
   for (const [key, entry] of entries) {
     const channel = channelOf(key)
-    if (entry.state !== 'asked' && entry.at >= (last.get(channel)?.at ?? entry.at)) last.set(channel, entry)
+    if (entry.at >= (last.get(channel)?.at ?? entry.at)) last.set(channel, entry)
   }
   const silent = [...last].flatMap(([channel, { state }]) => (state === 'unknown' ? channel : []))
   const refusing = entries.flatMap(([key, { state }]) => (state === 'waiting' ? channelOf(key) : []))

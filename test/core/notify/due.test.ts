@@ -45,7 +45,7 @@ test('a person is told of a threshold once in a cycle, and is told while they st
       for (const { used, passes, outcome } of steps) {
         const startAt = START + Math.floor((now - START) / (30 * DAY)) * 30 * DAY
         const people = used.map((amount, index) => person(`p${index}`, amount))
-        const found = dueOf({ now, cycle: { startAt, endAt: startAt + 30 * DAY }, people, told: told && begun(told, NOTIFY, now) })
+        const found = dueOf({ now, cycle: { startAt, endAt: startAt + 30 * DAY }, people, told: told && begun(told, now) })
         if (!found.told) throw new Error('a cycle is known')
         told = outcome === 'crash' ? cutOff(found, now) : afterwards(found, outcome, now)
         const mayHave = outcome === 'sent' || outcome === 'unknown' || outcome === 'crash'

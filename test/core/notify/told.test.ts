@@ -51,34 +51,8 @@ test.each<readonly [string, string, ToldEntry, number, number, boolean]>([
   ['message that waits since a clock was ahead is due', PERSON, entry('waiting', { at: START + DAY }), 85, 0, true],
   ['message is not due when a clock ahead has told it', PERSON, entry('sent', { at: START + DAY }), 85, 0, false],
   ['message is not due when it was given up', PERSON, entry('failed'), 85, 60_000, false],
-  [
-    'digest of a later day is due each day until then, if a clock ahead has dated it',
-    DIGEST,
-    entry('sent', { at: START + DAY }),
-    0,
-    0,
-    true,
-  ],
-  ['digest of a later day is not due where a machine is a little ahead', DIGEST, entry('sent', { at: START + 300_000 }), 0, 0, false],
 ])('a %s', (_title, key, one, used, after, expected) => {
-  const before = key === DIGEST ? { ...one, level: LEVEL + 1 } : one
-  expect(found(told({ [key]: before }), used, START + after).messages.some((message) => message.key === key)).toBe(expected)
-})
-
-describe('digests that are asked for', () => {
-  const asked = (entries: Told['entries']) => begun(told(entries), SETTINGS, START).entries
-  const asks = { level: LEVEL, state: 'asked', at: START, tries: 0 } as const
-
-  test.each<readonly [string, Told['entries'], Told['entries']]>([
-    ['since a clock was ahead count from now', { [DIGEST]: { ...asks, level: LEVEL + 6, at: START + DAY } }, { [DIGEST]: asks }],
-    ['count beside what people were told', { [PERSON]: entry('sent') }, { [PERSON]: entry('sent'), [DIGEST]: asks }],
-    ['no more are forgotten', { '["digest","monthly"]': entry('sent') }, { [DIGEST]: asks }],
-  ])('%s', (_title, before, after) => expect(asked(before)).toEqual(after))
-
-  test('and what is not under way change nothing while the same are asked for', () => {
-    const before = told({ [PERSON]: entry('sent'), [DIGEST]: asks })
-    expect(begun(before, SETTINGS, START + DAY)).toBe(before)
-  })
+  expect(found(told({ [key]: one }), used, START + after).messages.some((message) => message.key === key)).toBe(expected)
 })
 
 describe('a message that was under way', () => {
@@ -100,6 +74,6 @@ describe('a message that was under way', () => {
   test('counts as told when the process ended before the answer', () => {
     const open = told({ [PERSON]: entry('sending'), [DIGEST]: entry('waiting', { reason: 'busy' }) })
     const reason = 'the process ended before the answer'
-    expect(begun(open, SETTINGS, START).entries).toEqual({ ...open.entries, [PERSON]: entry('unknown', { reason }) })
+    expect(begun(open, START).entries).toEqual({ ...open.entries, [PERSON]: entry('unknown', { reason }) })
   })
 })
