@@ -1,7 +1,7 @@
 // Finds which messages are due now, and sends them: records that a message is about to be sent, sends it, records the outcome. A message that may have
 // been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
-import type { Told, ToldEntry } from '../../core/model/facts.ts'
+import type { Told } from '../../core/model/facts.ts'
 import { type Instant, isYounger } from '../../core/model/units.ts'
 import { channelOf, type Due, type DueInputs, type Message, messagesDue } from '../../core/notify/due.ts'
 import type { PoolUse } from '../../core/notify/happened.ts'
@@ -14,7 +14,6 @@ import { poolsOfCycle } from '../conditions/show.ts'
 import { peopleShown, type StopFacts, stopOf } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { timer } from '../schedule/system.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 import { endedUse, happened, sharersOf } from './happened.ts'
@@ -42,93 +41,43 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   const { settings } = notifier
   const looked: LookedUp = { ended: await endedUse(workspace, settings), happened: await happened(workspace, settings) }
-  const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)))
+  const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
     const { messages, told, quiet } = dueNow(workspace, notifier, looked)
-    const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
+    const batch = chosen(quiet ? [] : messages, tried).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
     await keep(workspace, ledger.fact('told'), markSending(told, batch, clock.now()))
-    await send(workspace, batch, async (one) => {
+    const ended = batch.map(async (one) => {
       const delivery = await notifier.send(one, signals.cut)
-      learn(trust, channelOf(one.key), delivery)
-      return delivery
+      learn(tried, channelOf(one.key), delivery)
+      return [one.key, delivery] as const
     })
+    await finish(workspace, new Map(await Promise.all(ended)))
   }
-  const unsent = notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)), clock.now())
-  return [...unsent, ...fileFindings(await notifier.kept(), workspace.config.name)]
+  return [...notifyFindings(ledger.fact('told'), clock.now()), ...fileFindings(await notifier.kept(), workspace.config.name)]
 }
 
-/** What is known of channels. */
-type Trust = ReturnType<typeof trusted>
-
-function trusted(entries: Entries) {
-  const last = new Map<string, ToldEntry>()
-  for (const [key, entry] of entries) {
-    const channel = channelOf(key)
-    if (entry.at >= (last.get(channel)?.at ?? entry.at)) last.set(channel, entry)
-  }
-  const silent = [...last].flatMap(([channel, { state }]) => (state === 'unknown' ? channel : []))
-  const refusing = entries.flatMap(([key, { state }]) => (state === 'waiting' ? channelOf(key) : []))
-  return {
-    /** They failed just now: their messages wait untried. */
-    failing: new Set<string>(),
-    /** They failed earlier, or gave no answer last: they are tried with one message. */
-    doubtful: new Set([...silent, ...refusing]),
-  }
+/** Channels that took a message in this run, and those that failed in it. */
+interface Tried {
+  readonly working: Set<string>
+  readonly failing: Set<string>
 }
 
-type Entries = readonly (readonly [string, ToldEntry])[]
-
-/** Without messages that wait and will not be tried again: the cap was raised, the person left, the channel was removed. */
-const entriesOf = (told: Told | undefined, isAsked: (key: string, beneath: number) => boolean): Entries =>
-  Object.entries(told?.entries ?? {}).filter(([key, { state, beneath }]) => state !== 'waiting' || isAsked(key, beneath ?? 0))
-
-/** Whether a waiting message would still be due. Without figures this is not known, and taken as true. */
-function stillAsked(workspace: Workspace, notifier: Notifier, looked: LookedUp): (key: string, beneath: number) => boolean {
-  const told = workspace.ledger.fact('told')
-  const all = Object.entries(told?.entries ?? {})
-  const tried = all.filter(([, { state }]) => state !== 'waiting')
-  // Nearly always nothing waits, and nothing has to be computed.
-  if (!told || tried.length === all.length) return () => true
-  const untried = { ...told, entries: Object.fromEntries(tried) }
-  const due = dueNow(workspace, notifier, { ...looked, told: untried })
-  const levels = new Map(due.messages.map(({ key, level }) => [key, level]))
-  return (key, beneath) => !due.told || (levels.get(key) ?? 0) > beneath
-}
-
-function learn({ failing, doubtful }: Trust, channel: string, delivery: Delivery): void {
-  if (delivery.kind === 'sent' || (delivery.kind === 'refused' && delivery.alone)) doubtful.delete(channel)
+function learn({ working, failing }: Tried, channel: string, delivery: Delivery): void {
+  if (delivery.kind === 'sent' || (delivery.kind === 'refused' && delivery.alone)) working.add(channel)
   else if (delivery.kind !== 'rejected') failing.add(channel)
 }
 
-function chosen(messages: readonly Message[], { failing, doubtful }: Trust): readonly Message[] {
-  const tried = new Set<string>()
+/** A channel is tried with one message first. Where it fails, its others wait for the next run. */
+function chosen(messages: readonly Message[], { working, failing }: Tried): readonly Message[] {
+  const first = new Set<string>()
   return messages.filter(({ key }) => {
     const channel = channelOf(key)
-    if (failing.has(channel) || (doubtful.has(channel) && tried.has(channel))) return false
-    tried.add(channel)
+    if (failing.has(channel) || (first.has(channel) && !working.has(channel))) return false
+    first.add(channel)
     return true
   })
-}
-
-/** An outcome that is known waits so long at most for those of others to be recorded with it. Choice. */
-const RECORDED_WITHIN_MS = 2_000
-
-/** Sends messages, and records their outcomes: also while a channel hangs, because the process may end before that one answers. */
-async function send(workspace: Workspace, batch: readonly Message[], post: (message: Message) => Promise<Delivery>): Promise<void> {
-  const ended = new Map<string, Delivery>()
-  const over = new AbortController()
-  const sending = Promise.allSettled(batch.map(async (message) => ended.set(message.key, await post(message)))).finally(() => over.abort())
-  await using begun = new AsyncDisposableStack()
-  begun.defer(async () => void (await sending))
-  for (let recorded = 0; recorded < ended.size || !over.signal.aborted; ) {
-    await workspace.clock.sleep(RECORDED_WITHIN_MS, over.signal).catch(() => undefined)
-    const known = ended.size
-    if (known > recorded) await finish(workspace, ended)
-    recorded = known
-  }
-  for (const one of await sending) if (one.status === 'rejected') throw one.reason
 }
 
 async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {
@@ -214,14 +163,13 @@ function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUs
   )
 }
 
-/** A message that failed for good is reported for a day. Choice. */
+/** A message that did not arrive is reported for a day after its last try, for it may not be due any more. Choice. */
 const TOLD_FOR_MS = 86_400_000
 
 /** One finding for each channel with messages that did not arrive. */
-function notifyFindings(entries: Entries, now: number): readonly Finding[] {
-  const failed = entries.filter(
-    ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && isYounger(at, now, TOLD_FOR_MS)),
-  )
+function notifyFindings(told: Told | undefined, now: Instant): readonly Finding[] {
+  const unsent: ReadonlySet<string> = new Set(UNSENT.map(([state]) => state))
+  const failed = Object.entries(told?.entries ?? {}).filter(([, { state, at }]) => unsent.has(state) && isYounger(at, now, TOLD_FOR_MS))
   return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
     const ofChannel = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
     const reason = ofChannel[0]?.reason ?? 'for an unknown reason'
@@ -256,27 +204,13 @@ export function keepTold(workspace: Workspace, telling: TellingState, ends: Endi
   if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
   if (ends.ending.aborted || clock.monotonic() - telling.begunAt < RUN_EVERY_MS) return
   telling.begunAt = clock.monotonic()
-  const grace = graceOf(workspace, ends.ending)
-  telling.underWay = tellPeople(workspace, notifier, { ending: ends.ending, cut: AbortSignal.any([ends.cut, grace.signal]) })
+  telling.underWay = tellPeople(workspace, notifier, ends)
     .then((found) => notice(workspace, { notify: found }))
     .catch((error: unknown) => {
       // Cycles report a ledger that cannot be written.
       if (!(error instanceof LedgerError || ends.ending.aborted)) reportBug(workspace, error)
     })
     .finally(() => {
-      grace.close()
       telling.underWay = undefined
     })
-}
-
-/** At the end of the process messages being sent get this time, because the next replica waits for the end. Choice. */
-const GRACE_MS = 2_000
-
-/** Aborts when this time after the end has passed. */
-function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal) {
-  const [cut, over] = [new AbortController(), new DisposableStack()]
-  const begin = (): unknown => over.use(timer(clock, GRACE_MS, () => cut.abort(new Error('the grace period is over'))))
-  ending.addEventListener('abort', begin, { once: true })
-  over.defer(() => ending.removeEventListener('abort', begin))
-  return { signal: cut.signal, close: () => over.dispose() }
 }

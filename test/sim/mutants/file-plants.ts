@@ -66,8 +66,8 @@ export const FILE_PLANTS: Readonly<Record<string, Plant>> = {
   },
   'messages are sent in quiet hours': {
     file: 'daemon/notify/outbox.ts',
-    find: 'chosen(quiet ? [] : messages, trust)',
-    replace: 'chosen(messages, trust)',
+    find: 'chosen(quiet ? [] : messages, tried)',
+    replace: 'chosen(messages, tried)',
     needs: ['notify', 'policy-edit'],
     caughtBy: [14],
   },
