@@ -1,8 +1,8 @@
 // Parses YAML of policies and config to documents with places. Every fault becomes a `Problem` with its place; nothing here throws for bad input.
 // Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
-import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
+import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
 import { hasErrors, messageOf, type Position, type Problem, type ProblemCode } from '../core/model/problem.ts'
-import { blankSlip, columnSlip, mergeSlip, type Slip, templateSlip } from './suggest.ts'
+import { deeperSlip, type Slip, slipIn } from './suggest.ts'
 
 /** A node of a document; `null` where nothing is written. */
 export type YamlNode = Node | null
@@ -139,34 +139,15 @@ function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
   const documents: YamlDocument[] = []
   const problems: Problem[] = []
   let damaged = false
-  const hasBlanks = HIDDEN_BLANK.test(source.text)
   for (const document of parsed) {
-    const hidden = document.errors.length > 0 || !hasBlanks ? [] : hiddenBlanks(source, document)
-    const told = [...syntaxProblems(source, document.errors), ...hidden]
-    const found = [...document.warnings.map((warning) => warningProblem(source, warning)), ...told]
+    const syntax = syntaxProblems(source, document.errors)
+    const found = [...document.warnings.map((warning) => warningProblem(source, warning)), ...syntax]
     problems.push(...found)
-    const isRead = told.length === 0
+    const isRead = syntax.length === 0
     if (isRead && document.contents && !isEmpty(document.contents)) documents.push({ root: document.contents, document, problems: found })
     else if (hasErrors(found)) damaged = true
   }
   return { source, documents, problems, damaged }
-}
-
-/** A line that begins with a blank which YAML takes for a letter. */
-const HIDDEN_BLANK = /^ *[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/m
-
-/** Keys that begin with such a blank, which therefore stand in another mapping than they seem to. */
-function hiddenBlanks(source: Source, document: Document.Parsed): readonly Problem[] {
-  const byLine = new Map<number, Problem>()
-  visit(document, {
-    Pair(_index, { key }) {
-      if (!isScalar(key) || !HIDDEN_BLANK.test(String(key.value))) return
-      const { line } = positionAt(source, key.range?.[0] ?? 0)
-      const slip = blankSlip(lineAt(source, line))
-      if (slip && byLine.size < MAX_SYNTAX_PROBLEMS) byLine.set(line, slipProblem(source, { ...slip, line }))
-    },
-  })
-  return [...byLine.values()]
 }
 
 const isEmpty = (node: Node): boolean => isScalar(node) && node.type === 'PLAIN' && NULLS.has(String(node.value))
@@ -182,6 +163,7 @@ function warningProblem(source: Source, warning: YAMLError): Problem {
   return problemAt(source, warning.pos, 'error', 'YAML_TAG', `the tag ${quoted(tag)} has no meaning here`, { hint: 'leave the tag out' })
 }
 
+/** What follows a slip is wrong only because of it, so of that only other slips are told. */
 function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly Problem[] {
   const byLine = new Map<number, Problem>()
   let isCaused = false
@@ -190,10 +172,10 @@ function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly 
     const position = insideText(source, error.pos)
     const { line } = positionAt(source, position[0])
     const slip = slipNear(source, line, error.code)
-    if (slip && (slip.isCause || !isCaused)) {
+    if (slip) {
       if (!byLine.has(slip.line)) byLine.set(slip.line, slipProblem(source, slip))
-      isCaused ||= slip.isCause
-    } else if (!slip && !isCaused && !byLine.has(line)) {
+      isCaused = true
+    } else if (!isCaused && !byLine.has(line)) {
       const message = error.code === 'RESOURCE_EXHAUSTION' ? 'nested too deep to be read' : firstLine(error.message)
       byLine.set(line, problemAt(source, position, 'error', 'YAML_SYNTAX', message, { hint: hintFor(error) }))
     }
@@ -201,36 +183,15 @@ function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly 
   return [...byLine.values()]
 }
 
-/** Lines above an error in which the level is searched that it belongs to. */
-const MAX_LINES_ABOVE = 1_000
-
 type PlacedSlip = Slip & { readonly line: number }
 
-/** The slip that causes an error: on its line, or on the next one, which YAML has taken for a part of it. */
+/** The slip that causes an error: on its line, or on the next one. */
 function slipNear(source: Source, line: number, code: YAMLError['code']): PlacedSlip | undefined {
-  for (const at of [line, line + 1]) {
-    const text = lineAt(source, at)
-    const slip = mergeSlip(text) ?? blankSlip(text) ?? (at === line ? templateSlip(text) : undefined) ?? misplaced(source, at, code)
-    if (slip) return { ...slip, line: at }
-  }
-  return undefined
-}
-
-/** Errors that a wrong indentation gives. */
-const INDENTATION: ReadonlySet<YAMLError['code']> = new Set([
-  'BAD_INDENT',
-  'BLOCK_AS_IMPLICIT_KEY',
-  'MULTILINE_IMPLICIT_KEY',
-  'MISSING_CHAR',
-])
-
-function misplaced(source: Source, line: number, code: YAMLError['code']): Slip | undefined {
-  if (!INDENTATION.has(code)) return undefined
-  const first = Math.max(1, line - MAX_LINES_ABOVE)
-  return columnSlip(
-    lineAt(source, line),
-    Array.from({ length: line - first }, (_, index) => lineAt(source, first + index)),
-  )
+  const [own, behind] = [lineAt(source, line), lineAt(source, line + 1)]
+  const slip = slipIn(own, false)
+  if (slip) return { ...slip, line }
+  const next = slipIn(behind, true) ?? (code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperSlip(behind, own) : undefined)
+  return next && { ...next, line: line + 1 }
 }
 
 function slipProblem(source: Source, { line, column, length, message, hint }: PlacedSlip): Problem {

@@ -2,7 +2,7 @@
 // condition between the keys of a mapping has its own message. No fault is left without a problem.
 
 import { comparePositions } from '../../core/model/scope.ts'
-import { didYouMean, meant } from '../suggest.ts'
+import { blankHint, didYouMean } from '../suggest.ts'
 import { type Branch, growTree, keyPlaceOf, nameOf, report, type Says } from '../tree.ts'
 import { quoted, type Source, type YamlDocument } from '../yaml.ts'
 import { type AnnotatedSchema, type Check, type Fault, keysOf } from './check.ts'
@@ -65,24 +65,8 @@ function tell(branch: Branch, { keyword, params }: Fault, told: Set<Branch>): un
 
 function tellUnknown(branch: Branch, key: string): undefined {
   const child = branch.children.get(key)
-  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : whereTo(branch, key)
+  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : (blankHint(key) ?? didYouMean(key, keysOf(branch.schema)))
   if (child) report(child, 'UNKNOWN_KEY', `unknown key ${quoted(key)} in ${nameOf(branch)}`, { on: 'key', hint })
-}
-
-/** A key that is near, else the only mapping one level below, or the nearest one around, that has this key. */
-function whereTo(branch: Branch, key: string): string {
-  const known = keysOf(branch.schema)
-  const near = meant(key, known)
-  if (near !== undefined) return near
-  const below = known.filter((name) => {
-    const one = branch.schema.properties?.[name]
-    return keysOf(one?.items ?? one).includes(key)
-  })
-  const [home, ...others] = below
-  if (home !== undefined && others.length === 0) return `it belongs in ${home}`
-  for (let around = branch.parent; around; around = around.parent)
-    if (keysOf(around.schema).includes(key)) return `it belongs in ${nameOf(around)}, not in ${nameOf(branch)}`
-  return didYouMean(key, known)
 }
 
 function tellMissing(branch: Branch, key: string): undefined {

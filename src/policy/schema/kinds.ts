@@ -93,24 +93,14 @@ function shownAs(node: Scalar, wrong: Wrong): string {
 
 const isReference = ({ code }: Wrong): boolean => code === 'KEY_REFERENCE'
 
-/** A mapping with the keys that it needs, or the keys that it may have. An address that was written for it is kept. */
-function shapeHint({ node, schema }: Branch): string | undefined {
-  const { properties, required = [] } = schema
+/** A mapping with the keys that it needs, or the keys that it may have. */
+function shapeHint({ schema: { properties, required = [] } }: Branch): string | undefined {
   if (!properties) return undefined
-  const given = isScalar(node) && !isNothing(node) ? normaliseEmail(textOf(node)) : ''
-  const example = (key: string): string => {
-    switch (properties[key]?.['x-kind']) {
-      case 'email':
-        return /^[^\s@:]+@[^\s@:]+$/.test(given) ? given : 'name@example.com'
-      case 'cap':
-        return '500'
-      default:
-        return '…'
-    }
-  }
   if (required.length === 0) return `write below it what it has: ${Object.keys(properties).join(', ')}`
-  return `write it like {${required.map((key) => `${key}: ${example(key)}`).join(', ')}}`
+  return `write it like {${required.map((key) => `${key}: ${EXAMPLES[properties[key]?.['x-kind'] ?? ''] ?? '…'}`).join(', ')}}`
 }
+
+const EXAMPLES: Readonly<Record<string, string>> = { email: 'name@example.com', cap: '500' }
 
 function refuseText(branch: Branch, text: string): undefined {
   if (text === '') return report(branch, 'NOT_TEXT', `${nameOf(branch)} is empty, not a text`)
@@ -187,12 +177,6 @@ function oddHint(text: string): string | undefined {
   return odd === undefined ? undefined : `${odd}: type the address anew`
 }
 
-/** Every address has an @, so a domain without one and without a wildcard is most likely the end of an address. */
-function domainHint(text: string): string | undefined {
-  const word = text.trim()
-  return /^[^\s@:*?]+\.[^\s@:*?]+$/.test(word) ? `write "*@${word}"` : undefined
-}
-
 const wholeHint: Hint = (text, branch) => {
   const { minimum = 0, maximum = MAX_CAP } = branch.schema
   const meant = meantNumber(text.trim(), branch)
@@ -232,7 +216,7 @@ const SLIPS: Readonly<Record<string, Slip>> = {
   'grant-cap': { hint: numberHint },
   add: { hint: addHint },
   email: { hint: oddHint },
-  glob: { hint: (text) => oddHint(text) ?? domainHint(text) },
+  glob: { hint: oddHint },
   whole: { hint: wholeHint },
   approval: {
     hint: (text) =>
