@@ -114,8 +114,6 @@ export interface Finding {
   readonly version?: string
   /** It was not checked this time: it holds if it held before. */
   readonly onlyIfHeld?: true
-  /** It was reported before this process began, as the ledger knows: it is logged once more, and counted as nothing new. */
-  readonly remembered?: true
   readonly fields?: ConditionFields
 }
 
@@ -134,7 +132,7 @@ export const nameOf = <Code extends string>(code: Code): NameOf<Code> =>
   // The type is worked out as the text is.
   code.toLowerCase().replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase()) as NameOf<Code>
 
-export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld' | 'remembered'> {
+export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld'> {
   readonly since: Instant
 }
 
@@ -142,8 +140,6 @@ export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld' | 'remem
 export interface Transition {
   readonly change: 'begun' | 'changed' | 'ended'
   readonly condition: Condition
-  /** As the finding says. */
-  readonly remembered?: true
 }
 
 const keyOf = ({ type, subject }: Pick<Finding, 'type' | 'subject'>): string => `${type} ${subject}`
@@ -155,10 +151,8 @@ const keyOf = ({ type, subject }: Pick<Finding, 'type' | 'subject'>): string => 
 export function advance(previous: readonly Condition[], found: readonly Finding[], now: Instant) {
   const before = new Map(previous.map((one) => [keyOf(one), one]))
   const holding = new Map<string, Condition>()
-  const old = new Set<string>()
-  for (const { onlyIfHeld, since, remembered, ...finding } of found) {
+  for (const { onlyIfHeld, since, ...finding } of found) {
     const key = keyOf(finding)
-    if (remembered) old.add(key)
     const was = before.get(key)
     if (holding.has(key) || (onlyIfHeld && !was)) continue
     holding.set(key, onlyIfHeld && was ? was : { ...finding, since: since ?? was?.since ?? now })
@@ -171,7 +165,7 @@ export function advance(previous: readonly Condition[], found: readonly Finding[
   for (const [key, condition] of holding) {
     if (!isShown(condition)) continue
     const was = before.get(key)
-    if (!was || !isShownBefore(was)) transitions.push({ change: 'begun', condition, remembered: old.has(key) ? true : undefined })
+    if (!was || !isShownBefore(was)) transitions.push({ change: 'begun', condition })
     else if (versionOf(was) !== versionOf(condition)) transitions.push({ change: 'changed', condition })
   }
   return { conditions, transitions }

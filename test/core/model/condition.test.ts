@@ -86,12 +86,6 @@ describe('what holds', () => {
     expect([same, reason, ...versions]).toEqual([[], changed, changed, changed])
   })
 
-  test('is marked as told before only where the ledger remembers it', () => {
-    const [one] = advanceAll([found('Held', 'old', { remembered: true }), found('Held', 'new')])
-    const begun = (subject: string) => ({ change: 'begun', condition: { ...found('Held', subject), since: 0 } })
-    expect(one?.transitions).toEqual([{ ...begun('old'), remembered: true }, begun('new')])
-  })
-
   test('has held since the ledger says so, where it knows', () => {
     const [first, second] = advanceAll([found('Paused', 'acme', { since: 7 })], [found('Paused', 'acme', { since: 7 })])
     expect([first?.conditions[0]?.since, second?.conditions[0]?.since]).toEqual([7, 7])

@@ -158,7 +158,7 @@ function count({ counters, histograms }: Parts, event: CycleEvent, workspace: st
     }
     case 'condition': {
       const { type, scope, fields } = event.condition
-      if (type !== 'ForeignChange' || event.change === 'ended' || event.remembered || !scope) break
+      if (type !== 'ForeignChange' || event.change === 'ended' || !scope) break
       const labels = { workspace, kind: scope.kind }
       counters.capkeeper_external_changes_total.inc(labels)
       const unseen = fields?.['unseenSeconds']
