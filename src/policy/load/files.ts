@@ -232,13 +232,9 @@ function complain(walk: Walk, real: string, shown: string, code: ProblemCode, wh
 }
 
 function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
-  if (error instanceof FileError) {
-    const at = { file: shown, line: 1, column: 1 }
-    return { problem: { severity: 'error', code: error.code, message: `${shown} ${error.message}`, at }, roots }
-  }
-  const unfit = error instanceof UnfitFileError ? error : undefined
-  const why = unfit ? `cannot be read: ${unfit.message}` : whyUnread(error)
-  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${why}`, ...unfit?.place }, roots }
+  const place =
+    error instanceof FileError ? { code: error.code, at: { file: shown, line: 1, column: 1 } } : { code: 'FILE_UNREADABLE' as const }
+  return { problem: { severity: 'error', message: `${shown} ${whyUnread(error)}`, ...place }, roots }
 }
 
 /** Reads the policy files of `paths`, all of one state. Never throws. */
@@ -274,53 +270,26 @@ export function textsOf({ files, problems }: Omit<FoundFiles, 'stamp'>) {
   const texts: PolicyText[] = []
   const found = [...problems]
   for (const { bytes, ...file } of files) {
-    try {
-      texts.push({ ...file, text: decode(file.shown, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) })
-    } catch (error) {
-      found.push({ ...fileProblem(file.roots, file.shown, error), home: file.home })
-    }
+    const read = decoded(file.shown, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    if ('text' in read) texts.push({ ...file, ...read })
+    else found.push({ ...read, roots: file.roots, home: file.home })
   }
   return { texts, problems: found }
 }
 
-function decode(shown: string, bytes: Buffer): string {
-  const text = bytes.toString('utf8')
+function decoded(shown: string, bytes: Buffer): { readonly text: string } | { readonly problem: Problem } {
+  const refuse = (why: string, place: Place) => {
+    const message = `${shown} cannot be read: ${why}: save it as UTF-8`
+    return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message, ...place } as const }
+  }
   // The first letter of a file is ASCII, so that one of its two bytes is 0.
   const mark = bytes.subarray(0, 2).toString('hex')
-  if (mark === 'fffe' || mark === 'feff' || (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0))) {
-    throw new UnfitFileError('the text is UTF-16: save it as UTF-8', { at: { file: shown, line: 1, column: 1 } })
-  }
-  if (isUtf8(bytes)) return text
-  const at = firstReplaced(bytes, text)
-  const byte = (bytes[Buffer.byteLength(text.slice(0, at))] ?? 0).toString(16).toUpperCase()
-  throw new UnfitFileError(
-    `the byte ${byte} is not UTF-8 here, as in a text in Latin-1 or Windows-1252: save it as UTF-8`,
-    placeAt(sourceOf(shown, text), [at, at + 1]),
-  )
-}
-
-/** Where decoding has put U+FFFD in the place of something else. A text may also hold that character itself. */
-function firstReplaced(bytes: Buffer, text: string): number {
-  let [at, offset] = [0, 0]
-  for (const part of text.split(REPLACEMENT)) {
-    at += part.length
-    offset += Buffer.byteLength(part)
-    if (!bytes.subarray(offset, offset + REPLACEMENT_BYTES.length).equals(REPLACEMENT_BYTES)) return at
-    at += 1
-    offset += REPLACEMENT_BYTES.length
-  }
-  return at
-}
-
-const REPLACEMENT = '\uFFFD'
-const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT)
-
-class UnfitFileError extends Error {
-  readonly place: Place
-  constructor(why: string, place: Place) {
-    super(why)
-    this.place = place
-  }
+  if (mark === 'fffe' || mark === 'feff' || (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0)))
+    return refuse('the text is UTF-16', { at: { file: shown, line: 1, column: 1 } })
+  const text = bytes.toString('utf8')
+  if (isUtf8(bytes)) return { text }
+  const at = text.indexOf('\uFFFD')
+  return refuse('the text is not UTF-8 here, as one in Latin-1 or Windows-1252', placeAt(sourceOf(shown, text), [at, at + 1]))
 }
 
 /** Reads a text file that is given by name, such as the config, whose lines may hold secrets. A pipe may be given, too, and the bound applies to it. */
@@ -331,9 +300,9 @@ export function readTextFile(
 ): { readonly text: string } | { readonly problem: Problem } {
   const shown = shownPath(path, cwd) || path
   try {
-    const absolute = resolve(cwd, path)
-    return { text: decode(shown, read(absolute)) }
+    const found = decoded(shown, read(resolve(cwd, path)))
+    return 'text' in found ? found : { problem: withoutLine(found.problem) }
   } catch (error) {
-    return { problem: withoutLine(fileProblem([], shown, error).problem) }
+    return { problem: fileProblem([], shown, error).problem }
   }
 }
