@@ -32,7 +32,6 @@ import {
   indented,
   insertAfter,
   layoutOf,
-  linesAt,
   linesOf,
   nextLine,
   removeAt,
@@ -122,10 +121,9 @@ function removed(branch: Branch): readonly Splice[] {
   if (entries.length > 1) return removeAt(layout, index)
   const own = linesOf(layout, index)
   if (isSeq(parent.node)) {
-    // With its last entry a list's key goes, unless something else marks its place.
-    const marked = isFlow ? !isInBrackets(parent.parent) || text[layout.close - 1] === ' ' : keepsKey(parent, own)
-    if (!marked) return removed(parent)
-    return isFlow ? removeAt(layout, index) : [wholeLines(text, own.start, own.end)]
+    // With its last entry a list's key goes, unless brackets mark its place, or it has a comment that is not the entry's.
+    if (isFlow) return isInBrackets(parent.parent) && text[layout.close - 1] !== ' ' ? removed(parent) : removeAt(layout, index)
+    return hasOwnComment(parent, own) ? [wholeLines(text, own.start, own.end)] : removed(parent)
   }
   if (isFlow) return removeAt(layout, index)
   // The last key leaves `{}`.
@@ -196,7 +194,10 @@ function appended(spec: Spec, key: ListKey, write: Write): readonly Splice[] {
     return addToSpec(spec, key, [`${name}:`, ...indented(lines, offsetIn(spec, key))], `${name}: [${write(true).flow}]`)
   }
   guardPlace(branch)
-  if (!isSeq(branch.node)) return fillNothing(spec, branch, write(false).lines)
+  if (!isSeq(branch.node)) {
+    const { reader, keyNode } = branch
+    return byHand(reader.source, endOf(keyNode), `${nameOf(branch)} is written without a value`, 'write [] there, or leave the key out')
+  }
   const layout = layoutOf(branch)
   if (layout.isFlow && layout.entries.length === 0 && isInBrackets(spec)) return [fillMarked(layout, write(true).flow)]
   return insertAfter(layout, layout.entries.length - 1, write(layout.isFlow))
@@ -214,43 +215,15 @@ function addToSpec(spec: Spec, key: string, lines: readonly string[], flow: stri
   return insertAfter(layoutOf(spec), index, { lines, flow })
 }
 
-/** Entries under a key without a value. Where no comment marks the place, they are indented unlike others: see `keepsKey`. */
-function fillNothing(spec: Spec, branch: Branch, lines: readonly string[]): readonly Splice[] {
-  const layout = layoutOf(spec)
-  const { text } = layout
-  const { source } = spec.reader
-  const key = endOf(branch.keyNode)
-  const value = branch.node && isScalar(branch.node) ? text.slice(branch.node.range?.[0] ?? 0, endOf(branch.node)) : ''
-  if (layout.isFlow || value !== '' || /[&!]/.test(text.slice(key, nextLine(text, key)).split('#')[0] ?? ''))
-    return byHand(source, key, `${nameOf(branch)} is written without a value`, 'write [] there, or leave the key out')
-  const around = linesOf(layout, indexIn(spec, branch))
-  const below = nextLine(text, key)
-  const comment = /^[ \t]*(?=#)/.exec(text.slice(below, around.end).trimStart() === '' ? '' : firstLine(text.slice(below, around.end)))
-  const column = columnOf(text, branch.keyNode.range?.[0] ?? 0)
-  const offset = hasComment(text.slice(around.start, around.end)) ? offsetIn(spec, branch.key) : markedOffset(offsetIn(spec, branch.key))
-  const indent = ' '.repeat(Math.max(column + offset.length, comment?.[0].length ?? 0))
-  return [linesAt(text, below, indented(lines, indent))]
-}
-
-const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? ''
-
 /** The blanks by which the entries of lists are indented from their keys: as in the other lists of the spec. */
 function offsetIn(spec: Spec, except: string | number): string {
   for (const [key, branch] of spec.children) {
     if (key === except || branch.alias || !isSeq(branch.node) || branch.node.flow === true) continue
-    return ' '.repeat(Math.max(0, dashOffset(branch)))
+    const { text, entries } = layoutOf(branch)
+    return ' '.repeat(Math.max(0, columnOf(text, entries[0]?.start ?? 0) - columnOf(text, branch.keyNode.range?.[0] ?? 0)))
   }
   return stepOf(spec)
 }
-
-/** How far the entries of a list in block style are indented from its key. */
-function dashOffset(list: Branch): number {
-  const { text, entries } = layoutOf(list)
-  return columnOf(text, entries[0]?.start ?? 0) - columnOf(text, list.keyNode.range?.[0] ?? 0)
-}
-
-/** An indentation that marks entries under a key that was there: one that no other list has. */
-const markedOffset = (usual: string): string => (usual === ' ' ? '   ' : ' ')
 
 /** The blanks by which `spec` indents its keys. */
 function stepOf(spec: Spec): string {
@@ -259,16 +232,10 @@ function stepOf(spec: Spec): string {
   return isInBrackets(spec) ? '  ' : ' '.repeat(Math.max(2, columnOf(text, inside) - columnOf(text, own)))
 }
 
-/**
- * Whether a list's key stays when its last entry goes: it has a comment that is not the entry's, or the entries were put under a key that was
- * there (`fillNothing`).
- */
-function keepsKey(list: Branch, own: { readonly start: number; readonly end: number }): boolean {
-  const spec = list.parent as Spec
-  const layout = layoutOf(spec)
-  const all = linesOf(layout, indexIn(spec, list))
-  const others = layout.text.slice(all.start, own.start) + layout.text.slice(own.end, Math.max(own.end, all.end))
-  return hasComment(others) || dashOffset(list) === markedOffset(offsetIn(spec, list.key)).length
+function hasOwnComment(list: Branch, own: { readonly start: number; readonly end: number }): boolean {
+  const layout = layoutOf(list.parent as Spec)
+  const all = linesOf(layout, indexIn(list.parent as Spec, list))
+  return hasComment(layout.text.slice(all.start, own.start) + layout.text.slice(own.end, Math.max(own.end, all.end)))
 }
 
 // Chooses the document that an edit goes to: the one that declares the subject, else the only one that may hold it. With several it never guesses.

@@ -163,7 +163,7 @@ function insertLines(layout: Layout, index: number, lines: readonly string[]): S
 export const indented = (lines: readonly string[], indent: string): readonly string[] => lines.map((line) => `${indent}${line}`)
 
 /** Inserts lines where a line starts, or at the end of a text without a last line end. */
-export function linesAt(text: string, at: number, lines: readonly string[]): Splice {
+function linesAt(text: string, at: number, lines: readonly string[]): Splice {
   const end = lineEndAt(text, at)
   const isOpen = at > 0 && text[at - 1] !== '\n'
   return { start: at, end: at, text: lines.map((line) => (isOpen ? `${end}${line}` : `${line}${end}`)).join('') }
