@@ -175,18 +175,17 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
   return (given) => {
     const present = byPresent(given)
     const first = byStrictest(given)
-    const byWeakenedSince = Map.groupBy(
-      differences.filter(({ key }) => first.heldBy.has(key)),
-      (one) => {
-        // The amounts of a pool's deal move with each reading; it is known by its hold.
-        const hold = holdsShown[first.heldBy.get(one.key) ?? '']
-        const shownAt = Math.min(shownSince(one, changesShown), hold?.at ?? Number.POSITIVE_INFINITY)
-        return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
-      },
-    )
-    const waived = [...byWeakenedSince].flatMap(([count, held]) => {
+    // How many of the weakenings came before each change was shown. The strictest rules would hold other changes as well once these are waived.
+    const byWeakenedSince = Map.groupBy(differences, (one) => {
+      // The amounts of a pool's deal move with each reading; it is known by its hold.
+      const hold = holdsShown[first.heldBy.get(one.key) ?? '']
+      const shownAt = Math.min(shownSince(one, changesShown), hold?.at ?? Number.POSITIVE_INFINITY)
+      return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
+    })
+    byWeakenedSince.delete(reviewed.length)
+    const waived = [...byWeakenedSince].flatMap(([count, shown]) => {
       const { heldBy } = judgeBy(strictest(now, reviewed.slice(0, count)))(given)
-      return held.flatMap(({ key }) => (heldBy.has(key) ? [] : [key]))
+      return shown.flatMap(({ key }) => (heldBy.has(key) ? [] : [key]))
     })
     const judgement = byStrictest({ ...given, released: given.released.union(new Set(waived)), held: given.held.union(first.heldBy) })
     const isByEarlierRules = ({ changes }: Hold): boolean => changes.some(({ scope }) => !present.heldBy.has(scopeKey(scope)))
