@@ -16,7 +16,7 @@ import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
-import { endedUse, happened, sharersOf } from './happened.ts'
+import { happened, sharersOf } from './happened.ts'
 
 /** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10
@@ -40,7 +40,7 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   const { settings } = notifier
-  const looked: LookedUp = { ended: await endedUse(workspace, settings), happened: await happened(workspace, settings) }
+  const looked: LookedUp = { happened: await happened(workspace, settings) }
   const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
     const { messages, told, quiet } = dueNow(workspace, notifier, looked)
@@ -98,7 +98,7 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
 }
 
 /** What was looked up in the ledger. */
-type LookedUp = Pick<DueInputs, 'ended' | 'happened'>
+type LookedUp = Pick<DueInputs, 'happened'>
 
 interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
   readonly config: { readonly name: string }
@@ -109,7 +109,7 @@ interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
 export function dueNow(
   telling: Telling,
   { settings, label, all }: Pick<Notifier, 'settings' | 'label' | 'all'>,
-  { told = telling.ledger.fact('told'), ended, happened = [] }: LookedUp & Pick<Partial<DueInputs>, 'told'> = {},
+  { told = telling.ledger.fact('told'), happened = [] }: LookedUp & Pick<Partial<DueInputs>, 'told'> = {},
 ): Due {
   const { clock, config } = telling
   const now = clock.now()
@@ -128,7 +128,6 @@ export function dueNow(
     happened,
     revision: telling.state?.policy.revision ?? '',
     told,
-    ended,
     label,
     all,
   })
