@@ -1,4 +1,4 @@
-// `capkeeper sandbox` as a process: what it prints, what it serves, and what it says when something is wrong.
+// `capkeeper sandbox` as a process: what it prints, what it serves, fixtures in and out, and what it says when something is wrong.
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -61,14 +61,16 @@ describe('serving', () => {
   })
 })
 
-test('a fixture is served, with its keys, and may be kept in a data file', async () => {
+test('a fixture is served, and exported from a data file while that is open', async () => {
   const at = place()
   const keys = [{ secret: 'of-zoe', permissions: ['Billing Read', 'Billing Write'] }]
   at.write('b.json', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'SandboxFixture', people: [{ email: 'zoe@example.com' }], keys }))
   const sandbox = await served(['--fixture', 'b.json', '--data', 'b.db'], at.folder)
   expect(sandbox.stdout()).toMatch(/^ {2}of-zoe +Billing Read, Billing Write$/m)
   await sandbox.ask('UsageConfig', { user_email: 'zoe@example.com', set_add_on_credit_cap: 77 })
-  expect((await sandbox.ask('GetUsageConfig', { user_email: 'zoe@example.com' })).body).toEqual({ addOnCreditCap: 77 })
+  const { code, stdout } = await inside(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ people: [{ email: 'zoe@example.com' }], caps: { 'zoe@example.com': 77 } })
 })
 
 describe('an error is told in one line, and nothing is left behind', () => {
@@ -94,7 +96,7 @@ describe('an error is told in one line, and nothing is left behind', () => {
     expect(stderr).toBe(`error: 127.0.0.1:${port} is in use; choose another port with --port\n`)
   })
 
-  test('invalid input, 65: a data file that another sandbox serves', async () => {
+  test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {
     const at = place()
     await served([...SMALL, '--data', 'sandbox.db'], at.folder)
     const { code, stderr } = await refused(['--data', 'sandbox.db'], at)
@@ -102,5 +104,6 @@ describe('an error is told in one line, and nothing is left behind', () => {
     expect(stderr).toMatch(
       /^error: sandbox data sandbox\.db is in use by another sandbox; stop that one first, or name another file with --data\n/,
     )
+    expect((await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).code).toBe(0)
   })
 })

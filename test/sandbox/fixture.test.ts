@@ -1,9 +1,9 @@
-// Fixture files: the service has what they declare, and problems are reported with their positions.
+// Fixture files: the service has what they declare, problems are reported with their positions, and an export is a fixture.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readFixture } from '../../src/sandbox/fixture/file.ts'
+import { exportFixture, readFixture } from '../../src/sandbox/fixture/file.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -19,7 +19,7 @@ function sandboxOf(options: Partial<Parameters<typeof createSandbox>[0]> = {}) {
     const { status, body: text } = sandbox.handle(operation, { service_key: key, ...body })
     return { status, body: JSON.parse(text) }
   }
-  return { ...sandbox, ask, use: () => USE_SOURCES.map((source) => sandbox.store.use(source).toArray()) }
+  return { ...sandbox, ask, exported: () => exportFixture(sandbox.store) }
 }
 
 const SMALL = {
@@ -78,16 +78,14 @@ describe('a fixture', () => {
     })
   })
 
-  test('without a seed has no growth of use, with one it has the same each time', async () => {
+  test('without a seed has no growth of use', async () => {
     const clock = fakeClock()
-    const [still, ...growing] = [SMALL, { ...SMALL, seed: 5 }, { ...SMALL, seed: 5 }].map((one) => sandboxOf({ clock, fixture: read(one) }))
-    const before = still?.ask('UserPageAnalytics', {}).body
-    const used = still?.use()
+    const { ask, exported } = sandboxOf({ clock, fixture: read(SMALL) })
+    const useOf = () => JSON.parse(exported()).use
+    const [before, use] = [ask('UserPageAnalytics', {}).body, useOf()]
     await clock.advance(5 * 86_400_000)
-    const [grown, alike] = growing.map(({ ask, use }) => [ask('UserPageAnalytics', {}).body, use()])
-    expect([still?.ask('UserPageAnalytics', {}).body, still?.use()]).toEqual([before, used])
-    expect(grown).not.toEqual([before, used])
-    expect(grown).toEqual(alike)
+    expect(ask('UserPageAnalytics', {}).body).toEqual(before)
+    expect(useOf()).toEqual(use)
   })
 
   test('is kept in a data file, which then accepts no other', () => {
@@ -102,11 +100,10 @@ describe('a fixture', () => {
     const manual = readFileSync(join(import.meta.dirname, '../../docs/fixture.md'), 'utf8')
     const [, example = ''] = /```json\n(.*?)```/s.exec(manual) ?? []
     expect(sandboxOf({ fixture: read(example) }).ask('UserPageAnalytics', {}).body.userTableStats[0].promptCreditsUsed).toBe(64_000)
-    const use = sandboxOf({ company: { people: 30, days: 15 } }).use()
-    for (const [index, source] of USE_SOURCES.entries()) {
+    const { use } = JSON.parse(sandboxOf({ company: { people: 30, days: 15 } }).exported())
+    for (const source of USE_SOURCES) {
       const row = manual.split('\n').find((line) => line.startsWith(`| \`${source}\``)) ?? ''
-      const columns = [...new Set(use[index]?.flatMap(Object.keys))].filter((name) => !['source', 'person', 'at'].includes(name))
-      expect(columns).not.toEqual([])
+      const columns = [...new Set<string>(use[source].flatMap(Object.keys))].filter((name) => name !== 'person' && name !== 'at')
       expect(columns.filter((name) => !row.includes(`\`${name}\``))).toEqual([])
     }
   })
@@ -116,6 +113,52 @@ describe('a fixture', () => {
     expect(read(`\uFEFF${JSON.stringify(rest)}`).asOf).toBe(NOW)
   })
 })
+
+describe('an export', () => {
+  test('is a fixture of the same state, byte for byte, for any company', () => {
+    const company = fc.record({
+      people: fc.integer({ min: 1, max: 15 }),
+      groups: fc.integer({ min: 1, max: 5 }),
+      days: fc.integer({ min: 0, max: 25 }),
+      seed: fc.nat(100_000),
+    })
+    const caps = fc.array(fc.tuple(fc.constantFrom('team', 'grp_platform', 'ada.lovelace@example.com'), fc.nat(9000)))
+    fc.assert(
+      fc.property(company, caps, fc.boolean(), (size, writes, leaves) => {
+        const first = createSandbox({ clock: fakeClock(), company: size })
+        for (const [name, cap] of writes)
+          first.handle('UsageConfig', { service_key: 'sandbox-admin', ...scopeOf(name), set_add_on_credit_cap: cap })
+        first.recordUse('ada.lovelace@example.com', 700)
+        if (leaves && size.people > 3) first.store.removePerson('alan.turing@example.com')
+        const file = exportFixture(first.store)
+        const second = createSandbox({ clock: fakeClock(0), fixture: read(file) })
+        expect(exportFixture(second.store)).toBe(file)
+        for (const one of [first, second]) one.close()
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  test('continues exactly as the sandbox it came from', async () => {
+    const clock = fakeClock()
+    const first = sandboxOf({ clock, company: { people: 12, days: 10, seed: 5 } })
+    const second = sandboxOf({ clock, fixture: read(first.exported()) })
+    await clock.advance(3 * 86_400_000)
+    for (const operation of ['UserPageAnalytics', 'GetTeamCreditBalance'] as const) {
+      expect(second.ask(operation, {})).toEqual(first.ask(operation, {}))
+    }
+    expect(second.exported()).toBe(first.exported())
+    expect(second.exported().length).toBeGreaterThan(20_000)
+  })
+
+  test('has every source of rows', () => {
+    const { use } = JSON.parse(sandboxOf({ company: { people: 30, days: 15 } }).exported())
+    expect(Object.keys(use)).toEqual(USE_SOURCES)
+    for (const source of USE_SOURCES) expect(use[source].length).toBeGreaterThan(0)
+  })
+})
+
+const scopeOf = (name: string) => (name === 'team' ? { team_level: true } : name.includes('@') ? { user_email: name } : { group_id: name })
 
 describe('a broken fixture is refused with the position of each problem', () => {
   interface Told {

@@ -1,18 +1,16 @@
 // `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code. People show as the config says.
 
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { shellWord } from '../../core/escape/text.ts'
 import type { Plan } from '../../core/model/change.ts'
-import { hasErrors, messageOf } from '../../core/model/problem.ts'
+import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/labels.ts'
-import { codeIn } from '../../files.ts'
 import { readSetup } from '../compose.ts'
 import { action, COMMANDS, type FlagsOf, ledgerArgs } from '../shared/command.ts'
-import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
+import { type Cli, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/problems.ts'
-import { readEach } from '../shared/reader.ts'
+import { readEach, saveWhole } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { tellLine } from '../shared/text.ts'
 import {
@@ -78,31 +76,9 @@ async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
       people: labelsFor(setup.config.people, read.salt),
     }),
   )
-  if (flags.out !== undefined) savePlans(flags.out, renderPlanJson(read.done, asked))
+  // Only its owner may read it.
+  if (flags.out !== undefined) saveWhole(flags.out, renderPlanJson(read.done, asked), 0o600)
   cli.finish(worstExit([...read.done.map((one) => exitOf(one, flags.detailedExitcode === true)), ...read.codes]))
-}
-
-/** Only its owner may read it. A pipe or a device, such as /dev/stdout, is written to. After an error nothing is left behind. */
-function savePlans(file: string, text: string): void {
-  try {
-    const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
-    if (isSpecial) writeFileSync(file, text)
-    else replace(file, text)
-  } catch (error) {
-    throw new CommandError(`${file} cannot be written (${codeIn(error) ?? messageOf(error)})`)
-  }
-}
-
-/** A new file takes the place of the one of this name; no link is followed. */
-function replace(file: string, text: string): void {
-  const part = `${file}.${process.pid}.part`
-  try {
-    writeFileSync(part, text, { flag: 'wx', mode: 0o600 })
-    renameSync(part, file)
-  } catch (error) {
-    rmSync(part, { force: true })
-    throw error
-  }
 }
 
 /**

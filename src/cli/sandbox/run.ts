@@ -1,16 +1,18 @@
-// `sandbox`: serves until it is stopped. Its flags come from the service's tables of settings and switches. All input is checked before
-// anything is created.
+// `sandbox`: serves until it is stopped, or exports its state as a fixture file. Its flags come from the service's tables of settings and
+// switches. All input is checked before anything is created.
 
 import { existsSync } from 'node:fs'
 import { Option } from 'commander'
 import { plain } from '../../core/escape/text.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { readText, whyUnreadAndCode } from '../../files.ts'
-import { addedKeys, readFixture } from '../../sandbox/fixture/file.ts'
-import { SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import { addedKeys, exportFixture, readFixture } from '../../sandbox/fixture/file.ts'
+import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import { openStore, type Store } from '../../sandbox/store.ts'
 import { parseSettings, parseSwitches, SETTINGS, SWITCHES } from '../../sandbox/switches.ts'
 import { action, COMMANDS, type FlagsOf, type Register } from '../shared/command.ts'
 import { type Cli, EXIT, UsageError } from '../shared/context.ts'
+import { saveWhole } from '../shared/reader.ts'
 import type { Embedded } from './embedded.ts'
 
 /** Also all settings and switches as texts, by their names. */
@@ -40,13 +42,33 @@ function textOf(file: string): string {
   }
 }
 
-/** Throws a `UsageError` for a wrong flag, and an `InputError` for a wrong file. */
+/** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` and leaves nothing behind when that fails. */
+function exportState(options: SandboxOptions, to: string, cli: Cli): void {
+  using opened = new DisposableStack()
+  const store = opened.adopt(stateOf(options), (one) => one.close())
+  // In one transaction, because another process may have the file open.
+  const text = store.transaction(() => exportFixture(store))
+  if (to === '-') cli.stdout.write(text)
+  else saveWhole(to, text)
+}
+
+/** The data as it is: only a running sandbox, which may have the same file open, advances its time. Without data, a fresh company. */
+function stateOf(options: SandboxOptions): Store {
+  const kept = openStore(options.data ?? ':memory:')
+  if (kept.meta('grownUntil') !== undefined && !options.fixture) return kept
+  kept.close()
+  return createSandbox(options).store
+}
+
+/** Serves, or exports. Throws a `UsageError` for a wrong flag, and an `InputError` for a wrong file. */
 async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
-  await serve(optionsOf(flags, cli), flags, cli)
+  const options = await optionsOf(flags, cli)
+  if (flags.export !== undefined) exportState(options, flags.export, cli)
+  else await serve(options, flags, cli)
   cli.finish(EXIT.done)
 }
 
-function optionsOf(flags: SandboxFlags, cli: Cli): SandboxOptions {
+async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions> {
   const texts = Object.fromEntries(Object.entries(flags).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
   const settings = parseSettings(texts)
   const switches = parseSwitches(texts)

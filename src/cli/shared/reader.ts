@@ -1,14 +1,50 @@
 // What every command that reads the service shares: each workspace with a client that cannot write, its ledger, and the plan that follows
-// from both. Nothing here writes, to the service or to the ledger.
+// from both. Nothing here writes, to the service or to the ledger. Also saves a file as a whole.
+
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
+import { codeIn } from '../../files.ts'
 import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
-import type { Cli } from './context.ts'
+import { type Cli, CommandError } from './context.ts'
 import { inEach, interruptible } from './each.ts'
 import type { Ledgers } from './ledger/ledgers.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
+
+const UNWRITTEN: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not write there',
+}
+
+/**
+ * Writes a text. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
+ * link is followed. After an error, which is told in words, nothing is left behind.
+ */
+export function saveWhole(file: string, text: string, mode = 0o666): void {
+  try {
+    const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
+    if (isSpecial) writeFileSync(file, text, { mode })
+    else replace(file, text, mode)
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written: ${UNWRITTEN[codeIn(error) ?? ''] ?? messageOf(error)}`)
+  }
+}
+
+function replace(file: string, text: string, mode: number): void {
+  const part = `${file}.${process.pid}.part`
+  try {
+    writeFileSync(part, text, { flag: 'wx', mode })
+    renameSync(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+}
 
 /** What the workspaces of one command share. */
 interface ReadSession<L> {
