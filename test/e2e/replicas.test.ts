@@ -48,7 +48,7 @@ async function company(interval = '300ms'): Promise<Company> {
 
 interface Shown {
   readonly workspace: string
-  readonly lease: { readonly holder?: string }
+  readonly heldBy?: string
   readonly lastCycle?: unknown
 }
 
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
       await until('every replica shows all workspaces, and who holds each', async () => {
         const { workspaces }: { workspaces: readonly Shown[] } = JSON.parse((await one.get('/status')).text)
         expect(workspaces.map(({ workspace: name }) => name)).toEqual([...NAMES])
-        return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
+        return workspaces.every(({ heldBy: holder, lastCycle }) => holder !== undefined && lastCycle !== undefined)
       })
       expect((await one.get('/')).text).toContain('Held by replica')
       const shared: { workspaces: readonly { readonly workspace: string; readonly owned: readonly unknown[] }[] } = JSON.parse(

@@ -168,8 +168,8 @@ function holdsPart({ held, name, at }: Document<'Workspace'>): Html | false {
   )
 }
 
-function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Document<'Workspace'>): Html | false {
-  const total = Object.values(scopesByKind).reduce((sum, counts) => sum + Object.values(counts).reduce((all, count) => all + count, 0), 0)
+function scopesPart({ attention, attentionOmitted, name, at, scopes }: Document<'Workspace'>): Html | false {
+  const total = Object.values(scopes).reduce((sum, count) => sum + count, 0)
   return listSection('Not in sync', attention, {
     label: 'Scopes that are not in sync',
     more: moreOf(attentionOmitted, 'scope'),

@@ -1,7 +1,6 @@
 // State of a workspace for readings that are only shown: runs, add-on use, and undeclared caps. It reads nothing itself.
 
 import type { Finding } from '../../core/model/condition.ts'
-import type { WorkspaceView } from '../../core/model/events.ts'
 import type { CapReading, Roster, RunUse } from '../../core/model/observed.ts'
 import type { RunsAsked } from '../../core/model/past.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
@@ -20,7 +19,6 @@ export function skippedPeople(ledger: Pick<Ledger, 'fact'>, { people }: Roster):
 }
 
 /** Why add-on use is not measured. */
-type WhyNot = NonNullable<WorkspaceView['notMeasured']>
 
 /** The runs of the team as the ledger has them. */
 export interface KnownRuns {
@@ -48,7 +46,7 @@ export const newCollector = (by: string) => ({
   chunkDays: new Map() as ChunkDays,
   /** When each group was last tried, on the monotonic clock. */
   triedAt: new Map<ScopeKey, number>(),
-  addOn: { ...resting(), whyNot: undefined as WhyNot | undefined },
+  addOn: { ...resting(), whyNot: undefined as 'absent' | 'denied' | undefined },
   /** Reading the past of people. */
   past: { ...resting(), underWay: undefined as Promise<void> | undefined },
   by,

@@ -38,8 +38,6 @@ export const write = object<HistoryEntry>('One write of capkeeper.')({
   reason: optional(t.text()),
   error: optional(t.text('Why it failed.')),
   source: ifKnown(t.place, ({ source, revision }) => source && { ...source, revision }),
-  planId: t.plain('Its plan.'),
-  revision: t.plain('The revision of the policies in force.'),
 })
 
 export const candidate = object<Origin & Omit<ExplainedCandidate, 'candidate'>>('A declaration that applies to a scope.')({
@@ -49,7 +47,6 @@ export const candidate = object<Origin & Omit<ExplainedCandidate, 'candidate'>>(
   wins: t.flag('It decides the cap.'),
   why: t.text('Why it won or lost.'),
   state: optional(t.words(GRANT_STATES, 'Of a grant.')),
-  from: ifKnown(t.instant('When a grant starts.'), ({ fromAt }) => fromAt),
   until: ifKnown(t.instant('When a grant ends.'), ({ untilAt }) => untilAt),
   add: optional(t.count('What a grant adds.')),
   name: ifKnown(t.text('Of a rule or pool.'), ({ rule }) => rule),
@@ -66,11 +63,10 @@ const reading = object<Explanation['observed'][number]>('The last reading of one
 })
 
 /** Of a change: what is done with it, why it is not written now, and the hold it is part of. */
-export const pending = object<Pick<Change, 'effect' | 'from' | 'to' | 'cause' | 'disposition'>>('The change of the present plan.')({
+const pending = object<Pick<Change, 'effect' | 'from' | 'to' | 'disposition'>>('The change of the present plan.')({
   effect: t.effect,
   from: t.cap('The cap now.'),
   to: t.cap('The cap to be written.'),
-  cause: t.cause,
   disposition: from(t.disposition, ({ disposition }) => disposition.kind),
   why: ifKnown(t.text('Why it is not written now.'), ({ disposition }) => ('reason' in disposition ? disposition.reason : undefined)),
   hold: ifKnown(t.plain('The hold it is part of.'), ({ disposition }) => (disposition.kind === 'held' ? disposition.hold : undefined)),

@@ -72,7 +72,6 @@ const heldChange = object<ReturnType<typeof heldOf>[number]>('A held change.')({
   effect: ifKnown(t.effect, ({ change }) => change?.effect),
   cause: ifKnown(t.cause, ({ change }) => change?.cause),
   people: ifKnown(t.count('Approved people in the scope.'), ({ change }) => change?.people),
-  reason: ifKnown(t.text(), ({ change }) => change?.reason),
   source: ifKnown(t.place, ({ change }) => change?.source),
 })
 

@@ -42,8 +42,8 @@ const grantEnding = object<GrantStatus & { readonly untilAt: Instant }>('A tempo
   reason: from(t.text('As the policy gives it.'), ({ grant }) => grant.reason),
 })
 
-const { at, scope, from: before, to, effect, cause } = write.fields
-const change = object<HistoryEntry>('A cap that capkeeper wrote.')({ at, scope, from: before, to, effect, cause })
+const { at, scope, from: before, to, cause } = write.fields
+const change = object<HistoryEntry>('A cap that capkeeper wrote.')({ at, scope, from: before, to, cause })
 
 export const LEAD = record('What a lead wants to know of the people they see.')({
   ...t.about('Lead'),

@@ -68,7 +68,6 @@ export const SUMMARY = fields<ReturnType<typeof summaryOf>>()({
   heldBy: ifKnown(t.text('The replica that holds this workspace.'), ({ lease }) => lease?.holder),
   scopes: from(t.counts(SCOPE_STATES, 'Managed scopes by state.'), ({ scopes }) => t.countStates(scopes)),
   holds: from(t.count('Holds in force.'), ({ holds }) => holds.length),
-  warnings: from(t.count('Conditions that no other field shows.'), (view) => t.warningsOf(view).length),
   people: ifKnown(t.count('People on the roster.'), ({ roster }) => roster?.people.length),
   bands: ifKnown(t.bandCounts('People by how near they are to the cap in force; absent while none is known.'), ({ people }) =>
     countBands(people),

@@ -2,10 +2,7 @@
 // and where the credits go.
 import { type ServiceModel, serviceModel } from '../../../core/interpret/evidence.ts'
 import { byUrgency } from '../../../core/model/condition.ts'
-import { GRANT_STATES, type LeaseShown, type PoolStatus, type WorkspaceView } from '../../../core/model/events.ts'
-import type { Roster } from '../../../core/model/observed.ts'
-import type { Instant } from '../../../core/model/units.ts'
-import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
+import type { PoolStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
 import type { Requests } from '../../conditions/journal.ts'
 import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
@@ -23,7 +20,6 @@ const part = object<ReturnType<typeof summaryOf>>('What the reader sees of one w
   name: from(t.plain(), ({ workspace }) => workspace),
   people: SUMMARY.people,
   bands: SUMMARY.bands,
-  cycle: SUMMARY.cycle,
   readAt: ifKnown(t.instant('When people and their use were read.'), ({ roster }) => roster?.readAt),
   used: ifKnown(
     t.figure('Credits that they used in this cycle; absent where the service shows none.'),
@@ -68,8 +64,6 @@ interface WorkspaceKnown extends Pick<Seen, 'view'> {
 const OF_WORKSPACE = fields<WorkspaceKnown>()({
   ...within(SUMMARY, ({ summary }: WorkspaceKnown) => summary),
   ...t.problems('Problems of the policy files.'),
-  scopesByKind: from(t.scopesByKind, ({ view }) => view.scopes),
-  team: ifKnown(t.scopeStatus, ({ view }) => view.scopes.find((one) => one.scope.kind === 'team')),
   ...t.bounded(
     'attention',
     MOST.scopes,
@@ -94,33 +88,7 @@ const SERVICE = fields<WorkspaceView>()({
   ratePerSecond: optional(t.share('Requests per second, as learned.')),
   history: optional(t.history),
   clockSkewSeconds: ifKnown(t.clockSkew, ({ clockSkewMs }) => clockSkewMs),
-  seen: from(t.findings, ({ seen = {} }) => seen),
 })
-
-const lease = object<LeaseShown>('The replica that holds the workspace, where several replicas share the ledger.')({
-  isHere: t.flag('It is this replica.'),
-  holder: optional(t.plain('Its name; absent while no replica holds it.')),
-})
-
-const addOn = object<ReturnType<typeof addOnOf>>('Add-on use of people in this cycle, by which bands and guards go.')({
-  source: t.addOnSource,
-  credits: optional(t.figure('The sum; absent when nothing is known.')),
-  readAt: ifKnown(t.instant('When it was measured.'), ({ measured }) => measured?.readAt),
-  latestDay: ifKnown(t.day('The last day with measured use.'), ({ measured }) => measured?.latestDayAt),
-  notMeasured: optional(t.words(['absent', 'denied'], 'The service does not have it, or does not give it to this key.')),
-})
-
-function addOnOf(view: WorkspaceView, roster: Roster, now: Instant) {
-  const { measured, notMeasured, balance } = view
-  const figures = addOnFigures({ now, cycle: t.cycleOf(view), measured, balance })
-  const isMeasured = figures.source === 'measured'
-  return {
-    source: figures.source,
-    credits: totalAddOn(figures, roster.people),
-    measured: isMeasured ? measured : undefined,
-    notMeasured: isMeasured ? undefined : notMeasured,
-  }
-}
 
 const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')({
   name: t.text(),
@@ -140,9 +108,6 @@ const ofStatus = object<WorkspaceKnown>('One workspace.')({
   workspace: from(t.plain('Its name.'), ({ view }) => view.workspace),
   ...OF_WORKSPACE,
   ...within(SERVICE, ({ view }: WorkspaceKnown) => view),
-  lease: ifKnown(lease, ({ view }) => view.lease),
-  grants: from(t.counts(GRANT_STATES, 'Grants by state.'), ({ view }) => view.grants),
-  addOn: ifKnown(addOn, ({ view }, { now }) => view.roster && addOnOf(view, view.roster, now)),
   ...t.bounded('pools', MOST.pools, pool, 'By name.', ({ view }: WorkspaceKnown) => view.pools ?? []),
   ...t.bounded('rules', MOST.rules, rule, 'In the order in which they apply.', ({ view }: WorkspaceKnown) => view.rules ?? []),
 })

@@ -1,6 +1,6 @@
 // One person and one group: why the cap is what it is, and use by day beside the cap in force on that day. A day without records has no figures;
 // memberships of groups are those of today.
-import { type Effective, effectiveCap } from '../../../../core/interpret/effective.ts'
+import { effectiveCap } from '../../../../core/interpret/effective.ts'
 import { capShown, type Observed, type Person } from '../../../../core/model/observed.ts'
 import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight, sumOfKnown } from '../../../../core/model/units.ts'
@@ -116,8 +116,7 @@ function groupsKnown({ view, policy, readings, unknownGroups, isPart }: Seen, in
 }
 
 /** Days of a chart. Choice. */
-const FEWEST_DAYS = 90
-const MOST_DAYS = 120
+const MOST_DAYS = 90
 /** Members on the page of a group; the list of people has all. Choice. */
 const MOST_MEMBERS = 50
 /** Writes of each scope that are read to find the cap of a day. */
@@ -125,18 +124,15 @@ const MOST_LOOKED_BACK = 500
 
 const personDay = record('One day of a person.')({
   day: t.day('Which.'),
-  burned: optional(t.amount('Credits burned on it; absent where not known.')),
   used: optional(t.amount('Credits used since the start of the cycle, at its end.')),
   addOn: optional(t.amount('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
   grade: optional(t.words(DAY_GRADES, 'What is known of it; absent for the present day.')),
-  starts: optional(t.flag('A billing cycle starts on it; that of past cycles is assumed.')),
   cap: optional(t.observed('The cap in force at its end, as far as recorded.')),
-  from: optional(t.scopeName),
   changed: optional(t.flag('The cap in force changed on it.')),
 })
 
 const personUse = record('Use by day against the cap.')({
-  days: t.list(personDay, 'The last 90 days, or all since the start of the cycle.'),
+  days: t.list(personDay, 'The last 90 days, in order.'),
   addOnSource: optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
 })
 
@@ -169,7 +165,7 @@ export async function personDocument(seen: Seen, person: string) {
   if (!row) throw new DocumentError(404, 'this workspace has no such person')
   const { email } = row
   const cycle = t.cycleOf(view)
-  const days = daysShown(cycle?.startAt, now)
+  const days = daysShown(now)
   const told = (await records.fact('usage'))?.previousCycle?.cycle
   const known: PersonUse = {
     days,
@@ -190,18 +186,18 @@ export async function personDocument(seen: Seen, person: string) {
   return PERSON.show(one, seen)
 }
 
-/** The last 90 days, or all since the start of the cycle. */
-function daysShown(cycleStartAt: Instant | undefined, now: Instant): DayRange {
+/** Today is the last. */
+function daysShown(now: Instant): DayRange {
   const untilAt = midnight(now) + DAY_MS
-  const back = untilAt - FEWEST_DAYS * DAY_MS
-  const fromAt = Math.max(Math.min(midnight(cycleStartAt ?? back), back), untilAt - MOST_DAYS * DAY_MS)
-  return { fromAt, untilAt }
+  return { fromAt: untilAt - MOST_DAYS * DAY_MS, untilAt }
 }
 
-type DayCap = Partial<Effective>
-
 /** The cap in force at an instant, from the writes and foreign changes of each scope and the present reading. */
-async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, days: DayRange): Promise<(at: Instant) => DayCap> {
+async function capsByDay(
+  { journal, readings, records }: Seen,
+  row: PersonRow,
+  days: DayRange,
+): Promise<(at: Instant) => Observed | undefined> {
   const scope = userScope(row.email)
   const groups = groupIdsOf(row).map(groupScope)
   const found = Map.groupBy(journal?.entries ?? [], (entry) => ('scope' in entry ? scopeKey(entry.scope) : undefined))
@@ -216,7 +212,7 @@ async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, d
     return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? capShown(readings?.get(key))
   }
   const person = { key: scopeKey(scope), groups: groups.map(scopeKey) }
-  return (at) => effectiveCap(person, (key) => capAt(key, at))
+  return (at) => effectiveCap(person, (key) => capAt(key, at)).cap
 }
 
 interface PersonUse {
@@ -228,7 +224,7 @@ interface PersonUse {
   /** The first day of which measured add-on use was read; absent where it is not measured now. */
   readonly measuredFrom: Instant | undefined
   readonly grades: Awaited<ReturnType<Records['gradesOfPerson']>>
-  readonly caps: (at: Instant) => DayCap
+  readonly caps: Awaited<ReturnType<typeof capsByDay>>
 }
 
 /** What was burned on each day, from its best source; absent where that is not known. */
@@ -257,7 +253,7 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
   let isMeasured = false
   let used: number | undefined
   let paid = 0
-  let before: DayCap | undefined
+  let before: Observed | undefined
   const burned = burnedByDay(known)
   for (const [index, { at, grade, onDay }] of burned.entries()) {
     const isToday = at >= midnight(now)
@@ -278,20 +274,17 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
     paid += addOnByDay.get(at) ?? 0
     // The writes that tell of earlier days are not for readers of some people.
     const isCapKnown = !isPart || isToday
-    const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : {}
+    const cap = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : undefined
     const estimate = used === undefined || perSeat === undefined ? undefined : Math.max(0, used - perSeat)
     listed.push({
       day: at,
-      burned: amount,
       used,
       addOn: isMeasured ? paid : estimate,
       grade: isToday ? undefined : grade,
-      starts: starts.includes(at) ? true : undefined,
       cap,
-      from,
-      changed: before && !isPart && before.cap !== cap ? true : undefined,
+      changed: index > 0 && !isPart && before !== cap ? true : undefined,
     })
-    before = { cap, from }
+    before = cap
   }
   return {
     days: listed,
@@ -335,9 +328,9 @@ export async function groupDocument(seen: Seen, id: string) {
   )
 }
 
-async function groupDays({ view, records, now }: Seen, scope: GroupScope): Promise<readonly SourceOf<typeof useDay>[]> {
+async function groupDays({ records, now }: Seen, scope: GroupScope): Promise<readonly SourceOf<typeof useDay>[]> {
   const asked = (await records.fact('runsAsked'))?.[scopeKey(scope)]
-  const days = daysShown(view.roster?.cycle?.startAt, now)
+  const days = daysShown(now)
   if (!asked) return []
   const rows = await records.runs(scope, days)
   const byDay = Map.groupBy(

@@ -1,6 +1,5 @@
 // What happened in a workspace: writes from the ledger's history and everything else from the journal, the newest first. The timeline pages by instant,
 // so that new entries do not move those on later pages.
-import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import { CHANGE_KINDS, type JournalEntry, type WorkspaceView } from '../../../../core/model/events.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
@@ -38,7 +37,6 @@ type Cursor = ReturnType<typeof cursorOf>
 const entry = record('An entry of the timeline.')({
   at: t.instant('When.'),
   kind: t.words(CHANGE_KINDS),
-  id: t.plain('Stays the same.'),
   tone: t.tone,
   text: t.plain('One sentence.'),
   scope: optional(t.scopeName),
@@ -47,15 +45,11 @@ const entry = record('An entry of the timeline.')({
   to: optional(t.observed('The cap after.')),
   cause: optional(t.cause),
   result: optional(t.changeResult),
-  count: optional(t.count('How many changes this entry is about.')),
   error: optional(t.text()),
   hold: optional(t.plain('The id of a hold.')),
-  digest: optional(t.plain('The digest of the policies in force.')),
   revision: optional(t.plain('The policies in force.')),
   reason: optional(t.text()),
   stands: optional(t.flag('Of a hold: still in force.')),
-  guards: optional(t.list(t.guard, 'Of a hold.')),
-  people: optional(t.count('People whom the hold affects.')),
   planId: optional(t.plain('The plan that wrote it, held it, or found it.')),
   source: optional(t.place),
 })
@@ -136,18 +130,14 @@ async function scopeOf(given: string | undefined, seen: Seen): Promise<Scope | u
   return scope
 }
 
-/** Stays the same as long as the entry is kept. */
-const idOf = (at: Instant, ...about: readonly (string | number)[]): string =>
-  `${at}-${createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 12)}`
-
 const isApplied = ({ result }: HistoryEntry): boolean => result === 'applied'
 
 function writeChange(one: HistoryEntry, showing: Showing): Entry {
-  const { at, scope, from, to, planId, revision } = one
+  const { scope, from, to, revision } = one
   const verb = isApplied(one) ? WRITTEN[one.effect] : `could not be ${WRITTEN[one.effect]}`
   const text = `${scopeText(scope, showing)} ${verb}: ${from} → ${to}`
-  const about = { id: idOf(at, 'write', planId, scopeKey(scope), to), kind: 'write', tone: isApplied(one) ? 'good' : 'bad', text } as const
-  return { ...one, ...about, source: one.source && { ...one.source, revision } }
+  const tone = isApplied(one) ? 'good' : 'bad'
+  return { ...one, kind: 'write', tone, text, source: one.source && { ...one.source, revision } }
 }
 
 const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
@@ -161,37 +151,31 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
 /** An entry of the journal in the timeline. */
 function journalChange(one: JournalEntry, view: WorkspaceView, showing: Showing): Entry {
   const { at, kind } = one
-  const { about = [], ...told } = toldOf(one, view, showing)
-  return { at, kind, id: idOf(at, kind, ...about), ...told, planId: 'planId' in one ? one.planId : undefined }
+  return { at, kind, ...toldOf(one, view, showing), planId: 'planId' in one ? one.planId : undefined }
 }
 
-/** `about`: what tells it from others of its kind at that instant. */
-type Told = Omit<Entry, 'at' | 'kind' | 'id'> & { readonly about?: readonly (string | number)[] }
-
-function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Told {
+function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Omit<Entry, 'at' | 'kind'> {
   const { people } = showing
   switch (one.kind) {
     case 'foreign': {
-      const { verified, observed, more = 0 } = one
-      const { scope } = one
+      const { scope, verified, observed, more = 0 } = one
       const others = more > 0 ? `, and ${more} more` : ''
       const text = `${scopeText(scope, showing)} was changed by another client: ${verified} → ${observed}${others}`
-      const count = more > 0 ? more + 1 : undefined
-      return { about: [scopeKey(scope), observed], tone: 'warn', text, scope, from: verified, to: observed, count }
+      return { tone: 'warn', text, scope, from: verified, to: observed }
     }
     case 'hold': {
       const { id, guards, people: reached } = one
       const text = `held by ${guards.join(', ')}: ${reached} ${reached === 1 ? 'person' : 'people'} affected`
       const stands = view.holds.some((hold) => hold.id === id)
-      return { about: [id], tone: 'warn', text, hold: id, stands, guards, people: reached }
+      return { tone: 'warn', text, hold: id, stands }
     }
     case 'release':
-      return { about: [one.id], tone: 'good', text: `hold ${one.id} is over`, hold: one.id, stands: false }
+      return { tone: 'good', text: `hold ${one.id} is over`, hold: one.id, stands: false }
     case 'policy': {
       const { digest, revision, valid } = one
       const name = revision === '' ? digest : shortRevision(revision)
       const text = valid ? `policies ${name} are in force` : `the policy files are not valid; ${whileInvalid(digest)}`
-      return { about: [digest, String(valid)], tone: valid ? 'good' : 'bad', text, digest, revision }
+      return { tone: valid ? 'good' : 'bad', text, revision }
     }
     case 'pause':
       return { tone: 'warn', text: `paused until ${formatInstant(one.untilAt)}`, reason: one.reason }

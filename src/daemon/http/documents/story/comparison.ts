@@ -81,14 +81,9 @@ const cut = <const Name extends string, In, Out>(name: Name, items: Kind<In, Out
 }
 
 const figures = object<ComparedPolicies>('The comparison.')({
-  policy: record('The policies that were replayed.')({ digest: t.plain(), revision: t.plain() }),
+  policy: record('The policies that were replayed.')({ digest: t.plain() }),
   addOn: t.words(['measured', 'estimated'], 'Where add-on use comes from.'),
-  creditsPerSeat: optional(t.figure('Included in each seat.')),
   pricePerCredit: optional(t.figure('As configured.')),
-  recorded: object<ComparedPolicies['recorded']>('Days that are recorded.')({
-    from: from(t.day('The first.'), ({ firstAt }) => firstAt),
-    through: from(t.day('The last.'), ({ lastAt }) => lastAt),
-  }),
   cycles: t.list(cycle, 'In order.'),
   ...cut('blocked', blocked, 'Blocked under the policies, the latest cycle and the longest first.'),
   ...cut('gains', difference, 'Blocked on fewer days, or allowed to use more; the most first.'),
