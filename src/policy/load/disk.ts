@@ -21,7 +21,16 @@ export const AT_ONCE = {
     for (let entry = opened.readSync(); entry && entries.length < most; entry = opened.readSync()) entries.push(entry)
     return entries
   },
+  /** What git writes of a repository. Rejects where git is missing or fails. It gets no variable of ours but the PATH. */
+  git: async (gitDir: string, ...argv: readonly string[]) =>
+    process.getBuiltinModule('node:child_process').execFileSync('git', [`--git-dir=${gitDir}`, ...argv], gitRun()),
 }
+
+/** Bounds of git's run: sooner than a file counts as stalled. Choice. */
+const gitRun = () => ({
+  ...({ encoding: 'utf8', timeout: 2_000, maxBuffer: 16 * 1024 * 1024, stdio: 'pipe' } as const),
+  env: { PATH: process.env['PATH'], GIT_NO_LAZY_FETCH: '1', GIT_LITERAL_PATHSPECS: '1' },
+})
 
 /** The process goes on; `progress` is told of each path before. */
 const besideFor = (progress: Progress): Disk => {
@@ -40,6 +49,10 @@ const besideFor = (progress: Progress): Disk => {
       const entries: Dirent[] = []
       for await (const entry of await promisify(opendir)(folder)) if (entries.push(entry) >= most) break
       return entries
+    }),
+    git: told(async (gitDir, ...argv: readonly string[]) => {
+      const { execFile } = process.getBuiltinModule('node:child_process')
+      return (await promisify(execFile)('git', [`--git-dir=${gitDir}`, ...argv], gitRun())).stdout
     }),
   }
 }

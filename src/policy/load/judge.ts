@@ -16,13 +16,14 @@ import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { beyondText, bounded, type FoundFiles, type PolicyText, textsOf } from './files.ts'
 import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
 
-/** Policies whose revision is not known yet. `from`: the folders of its documents, and its paths. */
+/** Policies whose revision is not known yet. `from`: the folders of its documents, the real files that it was read from, and its paths. */
 export interface Judged extends Omit<LoadedPolicies, 'sets'> {
   readonly sets: ReadonlyMap<string, Omit<PolicyRevision, 'revision'> & { readonly from: From }>
 }
 
 interface From {
   readonly folders: readonly string[]
+  readonly files: ReadonlySet<string>
   readonly paths: readonly string[]
 }
 
@@ -312,6 +313,7 @@ function withDigests(
     const named = new Set(files)
     const from: From = {
       folders: theirs.filter(({ file }) => named.has(file.shown)).map(({ file }) => dirname(file.real)),
+      files: new Set(theirs.map(({ file }) => file.real)),
       paths: pathsOf(name),
     }
     return [name, { set, digest: digestOfLines(lines), delegated, empty: empty.length > 0 ? empty : undefined, from }] as const

@@ -10,7 +10,7 @@ import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
 import type { Outcome } from './aside.ts'
 import { homesOf } from './delegated.ts'
 import { AT_ONCE, type Disk, lookedAt } from './disk.ts'
-import { type FoundFiles, readPolicyFiles, STALLED, shownPath } from './files.ts'
+import { type FoundFile, type FoundFiles, readPolicyFiles, STALLED, shownPath } from './files.ts'
 import { revisionOf } from './git.ts'
 import { type Judged, judgePolicies } from './judge.ts'
 import type { LoadedPolicies, LoadOptions } from './loaded.ts'
@@ -25,7 +25,7 @@ export async function loadPolicies(paths: readonly string[], options: LoadOption
     const text = options.replaced?.get(file.real)
     return text === undefined ? file : { ...file, bytes: Buffer.from(text) }
   })
-  return withRevisions(AT_ONCE, judgePolicies(paths, { ...found, files }, options))
+  return withRevisions(AT_ONCE, judgePolicies(paths, { ...found, files }, options), files)
 }
 
 /** Reads the files of platform and of all envelopes. */
@@ -35,10 +35,11 @@ async function readingOf(disk: Disk, paths: readonly string[], { cwd = process.c
 }
 
 /** Adds the commits of git, as far as they can be read. */
-async function withRevisions(disk: Disk, judged: Judged): Promise<LoadedPolicies> {
+async function withRevisions(disk: Disk, judged: Judged, files: readonly FoundFile[]): Promise<LoadedPolicies> {
   const sets = new Map<string, PolicyRevision>()
   for (const [name, { from, ...set }] of judged.sets) {
-    sets.set(name, { ...set, revision: await revisionOf(disk, from.folders, from.paths) })
+    const theirs = files.filter(({ real }) => from.files.has(real))
+    sets.set(name, { ...set, revision: await revisionOf(disk, from.folders, theirs, from.paths) })
   }
   return { ...judged, sets }
 }
@@ -49,7 +50,7 @@ export async function loadPoliciesAside(paths: readonly string[], given: LoadOpt
   try {
     const found = await lookedAt(paths, clock, (disk) => readingOf(disk, paths, options))
     const judged = await judgeAside(paths, found, options, clock)
-    return await lookedAt(paths, clock, (disk) => withRevisions(disk, judged))
+    return await lookedAt(paths, clock, (disk) => withRevisions(disk, judged, found.files))
   } catch (error) {
     if (!(error instanceof FileError)) throw error
     const file = shownPath(error.path ?? '.', options.cwd)
