@@ -46,7 +46,6 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'pg-connection-string': ['src/daemon/ledger/postgres/database.ts'],
   pino: ['src/daemon/conditions/log.ts'],
   'pino-pretty': ['src/daemon/conditions/log.ts'],
-  'get-east-asian-width': ['src/cli/shared/text.ts'],
   'prom-client': ['src/daemon/http/metrics/metrics.ts'],
   typebox: ['src/api/wire.ts'],
   yaml: ['src/policy/', 'src/daemon/config/', 'src/sandbox/fixture/file.ts'],

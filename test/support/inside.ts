@@ -21,10 +21,8 @@ export function begin(
   env: Readonly<Record<string, string>> = {},
   signals: Signals = NO_SIGNALS,
   clock: Clock = realClock(),
-  columns?: number,
 ): Begun {
   const [stdout, stderr] = [kept(), kept()]
-  if (columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns, getColorDepth: () => 1 })
   const secrets = createSecrets()
   for (const name of ['CAPKEEPER_SERVICE_KEY', 'PGPASSWORD']) secrets.add(env[name] ?? '')
   const world = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream, env, clock, secrets, signals }
@@ -83,13 +81,13 @@ let turn: Promise<unknown> = Promise.resolve()
 /** Runs `capkeeper …argv` to its end in `cwd`. Commands in one folder may run side by side; another folder waits for them. */
 export async function inside(
   argv: readonly string[],
-  { env = {}, cwd = here, clock, columns }: Omit<ProcessOptions, 'command'> & { readonly clock?: Clock; readonly columns?: number } = {},
+  { env = {}, cwd = here, clock }: Omit<ProcessOptions, 'command'> & { readonly clock?: Clock } = {},
 ): Promise<Ran> {
   while (users > 0 && folder !== cwd) await turn
   users += 1
   folder = cwd
   process.chdir(cwd)
-  const { ended } = begin(argv, { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, NO_SIGNALS, clock, columns)
+  const { ended } = begin(argv, { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, NO_SIGNALS, clock)
   const over = ended.finally(() => {
     users -= 1
     if (users === 0) process.chdir(here)

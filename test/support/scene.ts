@@ -26,8 +26,6 @@ interface Stage {
   readonly clock: Clock & { advance(ms: number): void }
   service?: SandboxFixture
   daemon?: { readonly url: string; end(): Promise<unknown> }
-  /** How wide the terminal is; absent when commands write to a pipe. */
-  columns?: number
   /** Requests up to here were shown by an earlier `writes`. */
   seen: number
 }
@@ -99,9 +97,6 @@ async function perform(step: Step, stage: Stage): Promise<readonly string[]> {
       return [line, ...quoted('|', await asked(step.rest, await serviceOf(stage)), stage)]
     case 'get':
       return [line, ...quoted('|', await got(step.rest, stage), stage)]
-    case 'terminal':
-      stage.columns = Number(step.rest)
-      return [line]
     case 'cap':
       setCap(await serviceOf(stage), step.rest)
       return [line]
@@ -248,7 +243,6 @@ async function command(line: string, stage: Stage): Promise<readonly string[]> {
     cwd: stage.folder,
     env,
     clock: stage.clock,
-    ...(stage.columns !== undefined && { columns: stage.columns }),
   })
   const shown = [...quoted('|', ran.stdout, stage), ...quoted('!', ran.stderr, stage)].filter((one) => new RegExp(pattern).test(one))
   return [`$ ${line}${ran.code === 0 ? '' : `  # exit ${ran.code}`}`, ...shown]

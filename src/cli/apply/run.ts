@@ -24,7 +24,7 @@ import { connectWriter, readSetup, type Setup, type WorkspaceSetup } from '../co
 import { type Outcome, type PlanView, releaseBy, renderResultText, writeKey } from '../plan/render.ts'
 import { showPlans } from '../plan/run.ts'
 import { action, COMMANDS, type FlagsOf, ledgerArgs } from '../shared/command.ts'
-import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, type Output, painter, UsageError, worstExit } from '../shared/context.ts'
+import { type Cli, CommandError, EXIT, type ExitCode, type Output, painter, UsageError, worstExit } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand, sharersIn, type WritingStore } from '../shared/ledger/replica.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
@@ -221,7 +221,6 @@ function resultText(report: CycleReport, { whole, flags, cli }: Job): string {
 const showing = ({ ledger }: Config, flags: ApplyFlags, stream: Output) => ({
   releaseCommand: releaseBy(ledgerArgs(flags), ledger === ':memory:'),
   paint: painter(stream),
-  width: columnsOf(stream),
   people: EMAIL_LABELS,
 })
 

@@ -27,7 +27,7 @@ import { inEach, interruptible } from '../shared/each.ts'
 import { slowestPace } from '../shared/ledger/replica.ts'
 import { ledgerOf, mustBeKept, withStore } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
-import { amountText, count, dayText, documentText, padEnd, people, present, span, tellLine } from '../shared/text.ts'
+import { amountText, count, dayText, documentText, people, present, span, tellLine } from '../shared/text.ts'
 
 /** The most days that a ledger keeps. */
 const [, MOST_DAYS] = COMMANDS.collect.flags.days.whole
@@ -127,7 +127,7 @@ function linesOf(one: Collected): readonly string[] {
   const { stopped, failed, why, withoutCredits } = outcome
   return present(
     `${plain(workspace)}: the past of ${people(found.length)} ${spanText(wanted)}, ${count(requests, 'request')} in ${span(tookMs)}`,
-    DAY_GRADES.map((grade) => `  ${padEnd(grade, 15)}${share(totals[grade])}`),
+    DAY_GRADES.map((grade) => `  ${grade.padEnd(15)}${share(totals[grade])}`),
     stopped && `  stopped: ${plain(stopText(stopped))}`,
     failed > 0 && `  note: ${count(failed, 'range')} could not be read: ${plain(why?.message ?? '')}; start again to try once more`,
     withoutCredits > 0 &&

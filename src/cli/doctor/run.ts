@@ -18,7 +18,7 @@ import { type Cli, EXIT, type ExitCode, inputExit, type Paint, painter, type Sty
 import { interruptible, waitForRate } from '../shared/each.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { amountsOf, named, policyPaths, problemsText, readPolicies } from '../shared/problems.ts'
-import { count, documentText, padEnd, present, VERSION } from '../shared/text.ts'
+import { count, documentText, present, VERSION } from '../shared/text.ts'
 import {
   type Area,
   CHECK_STATUSES,
@@ -209,7 +209,7 @@ function collect(output: 'text' | 'json', cli: Cli) {
 }
 
 function checkText({ status, message, hint, problems = [] }: Check, paint: Paint): string {
-  const head = `  ${paint(STYLES[status], padEnd(WORDS[status], COLUMN))}${plain(message)}\n`
+  const head = `  ${paint(STYLES[status], WORDS[status].padEnd(COLUMN))}${plain(message)}\n`
   const way = hint === undefined ? '' : `  ${' '.repeat(COLUMN)}→ ${plain(hint)}\n`
   return `${head}${way}${problemsText(problems, paint).replace(/^(?=.)/gm, '    ')}`
 }

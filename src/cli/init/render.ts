@@ -13,7 +13,7 @@ import { printPolicy } from '../../policy/print.ts'
 import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
-import { count, dayText, filled, padEnd, people, VERSION } from '../shared/text.ts'
+import { count, dayText, filled, people, VERSION } from '../shared/text.ts'
 import { CONFIG_TEMPLATE, POLICY_TEMPLATE, WORKFLOW_TEMPLATE } from './templates.generated.ts'
 
 interface NewFile {
@@ -146,7 +146,7 @@ export function endingText(start: Start, files: readonly NewFile[], folder: stri
   const { workspace, adopted, live } = start
   const declared = (adopted.team === 'none' ? 0 : 1) + adopted.groups.length + adopted.people.length
   const width = Math.max(...files.map(({ path }) => path.length)) + 2
-  const listed = files.toReversed().map(({ path }) => `  ${padEnd(path, width)}${ABOUT[path] ?? 'the caps in force, as a policy'}`)
+  const listed = files.toReversed().map(({ path }) => `  ${path.padEnd(width)}${ABOUT[path] ?? 'the caps in force, as a policy'}`)
   const config = shellWord(folder === '.' ? CONFIG_FILE : `${folder.replace(/\/+$/, '')}/${CONFIG_FILE}`)
   const next = ['plan', 'collect', 'run'].map((command) => `  capkeeper ${command} --config ${config}`)
   const read = `${plain(workspace)}: ${people(live.people.length)} read, ${count(declared, 'cap')} in force`

@@ -20,7 +20,7 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import type { PeopleLabels } from '../../daemon/http/labels.ts'
 import { type Cli, type Paint, type Style, unpainted } from '../shared/context.ts'
-import { blocksText, capText, count, documentOrList, padEnd, padStart, people, present, tellLine, widthOf, wrap } from '../shared/text.ts'
+import { blocksText, capText, count, documentOrList, people, present, tellLine } from '../shared/text.ts'
 
 type Read = Pick<Preview, 'state' | 'warnings'>
 
@@ -68,8 +68,6 @@ export interface ShowOptions {
   /** The exact command that releases a hold. */
   readonly releaseCommand?: (holdId: string) => string
   readonly paint?: Paint
-  /** Columns to stay within; absent when the text goes to a file or a pipe. */
-  readonly width?: number | undefined
   /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */
   readonly asked?: number
   /** How people show in Markdown, which is for others. */
@@ -170,25 +168,23 @@ const STYLES: Readonly<Record<Effect, Style>> = { set: 'green', raise: 'cyan', l
 /** Where the second line of a change begins: under its scope. */
 const INDENT = 11
 const HOLD_INDENT = 2
-const NARROWEST = 50
 
 /** One plan as text, ending with a line break. */
 export function renderPlanText(view: PlanView, options: ShowOptions): string {
   const { plan } = view
   const layout = layoutOf(plan, options)
-  const closing = indented(closingLine(view), layout, '')
   // That nothing could be read comes first: what follows is no plan.
   const isUnread = view.unread !== undefined
   const blocks = [
     [heading(plan, layout)],
-    isUnread ? closing : [],
+    isUnread ? [closingLine(view)] : [],
     approvalLines(plan, layout),
     weakenedLines(plan, layout),
     outgoing(plan).flatMap((change) => changeLines(change, view, layout)),
     ...plan.holds.map((hold) => holdLines(hold, view, layout)),
     unknownLines(plan, layout),
     problemLines(plan.problems, layout),
-    isUnread ? [] : closing,
+    isUnread ? [] : [closingLine(view)],
   ]
   return blocksText(blocks)
 }
@@ -198,23 +194,18 @@ export function renderResultText(view: PlanView, options: ShowOptions): string {
   const layout = layoutOf(view.plan, options)
   const bad = outgoing(view.plan).filter((change) => !hasSucceeded(outcomeOf(view, change)))
   const lines = bad.flatMap((change) => changeLines(change, view, layout))
-  return blocksText([lines, problemLines(view.news ?? [], layout), indented(closingLine(view), layout, '')])
+  return blocksText([lines, problemLines(view.news ?? [], layout), [closingLine(view)]])
 }
 
 type Layout = ReturnType<typeof layoutOf>
 
 function layoutOf(plan: Plan, options: ShowOptions) {
-  const width = options.width === undefined ? Number.POSITIVE_INFINITY : Math.max(NARROWEST, options.width)
-  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf))
-  const from = widest(plan.changes.map((change) => capText(change.from)))
-  const to = widest(plan.changes.map((change) => capText(change.to)))
-  const reach = widest(plan.changes.map((change) => people(change.people)))
-  const cause = widest(plan.changes.map((change) => change.cause))
-  // The room that the other columns leave. After a longer scope they go on the next line.
-  const room = width - INDENT - (plan.holds.length > 0 ? HOLD_INDENT : 0) - 2 - (from + 3 + to) - 2 - reach - 2 - cause
-  const scopes = plan.changes.map((change) => widthOf(plain(scopeKey(change.scope)))).filter((one) => one <= Math.max(room, 4))
+  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(({ length }) => length))
   return {
-    ...{ width, from, to, people: reach, scope: Math.max(4, ...scopes) },
+    from: widest(plan.changes.map((change) => capText(change.from))),
+    to: widest(plan.changes.map((change) => capText(change.to))),
+    people: widest(plan.changes.map((change) => people(change.people))),
+    scope: widest(plan.changes.map((change) => plain(scopeKey(change.scope)))),
     paint: options.paint ?? unpainted,
     release: options.releaseCommand ?? releaseBy([]),
   }
@@ -227,32 +218,27 @@ function heading(plan: Plan, { paint }: Layout): string {
 
 function changeLines(change: Change, view: PlanView, layout: Layout, indent = 2): readonly string[] {
   const margin = ' '.repeat(indent + INDENT - 2)
-  const scope = plain(scopeKey(change.scope))
-  const verb = layout.paint(STYLES[change.effect], padEnd(`${SIGNS[change.effect]} ${change.effect}`, INDENT - 2))
-  const values = [
-    `${padStart(capText(change.from), layout.from)} → ${padEnd(capText(change.to), layout.to)}`,
-    padEnd(people(change.people), layout.people),
+  const parts = [
+    layout.paint(STYLES[change.effect], `${SIGNS[change.effect]} ${change.effect}`.padEnd(INDENT - 2)) +
+      plain(scopeKey(change.scope)).padEnd(layout.scope),
+    `${capText(change.from).padStart(layout.from)} → ${capText(change.to).padEnd(layout.to)}`,
+    people(change.people).padEnd(layout.people),
     change.cause,
-  ].join('  ')
-  const first = `${' '.repeat(indent)}${verb}`
-  const head = widthOf(scope) > layout.scope ? [first + scope, margin + values] : [`${first}${padEnd(scope, layout.scope)}  ${values}`]
-  return [...head, ...detailLines(change, layout, margin), ...outcomeLines(change, view, layout, margin)]
+  ]
+  return [`${' '.repeat(indent)}${parts.join('  ')}`, detailLine(change, layout, margin), ...outcomeLines(change, view, layout, margin)]
 }
 
-function detailLines(change: Change, layout: Layout, margin: string): readonly string[] {
+function detailLine(change: Change, layout: Layout, margin: string): string {
   const place = change.source ? plain(formatPosition(change.source)) : 'no longer declared'
   const reason = change.reason === undefined ? '' : ` · ${plain(change.reason)}`
-  return indented(place + reason, layout, margin).map((line) => layout.paint('dim', line))
+  return layout.paint('dim', margin + place + reason)
 }
 
 function outcomeLines(change: Change, view: PlanView, layout: Layout, margin: string): readonly string[] {
   const outcome = outcomeOf(view, change)
-  if (!outcome)
-    return dispositionLines(change, view)
-      .flatMap((text) => indented(text, layout, margin))
-      .map((line) => layout.paint('yellow', line))
+  if (!outcome) return dispositionLines(change, view).map((text) => layout.paint('yellow', margin + text))
   const text = outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${plain(outcome.error)}`
-  return indented(text, layout, margin).map((line) => layout.paint(hasSucceeded(outcome) ? 'green' : 'red', line))
+  return [layout.paint(hasSucceeded(outcome) ? 'green' : 'red', margin + text)]
 }
 
 /** Why a change is not written, and the approval that released it. */
@@ -270,27 +256,21 @@ function approvalLines({ approvals }: Plan, layout: Layout): readonly string[] {
   return approvals.flatMap((one) => {
     const title =
       one.releases.length > 0 ? `releases ${count(one.releases.length, 'change')}:` : `releases nothing: ${one.note ?? one.state}`
-    const lines = one.releases.map(({ scope, from, to }) => `${plain(scopeKey(scope))}  ${capText(from)} → ${capText(to)}`)
-    return [
-      ...indented(`A${approvalName(one).slice(1)} ${plain(title)}`, layout, '').map((line) => layout.paint('yellow', line)),
-      ...lines.flatMap((line) => indented(line, layout, '  ')),
-    ]
+    const lines = one.releases.map(({ scope, from, to }) => `  ${plain(scopeKey(scope))}  ${capText(from)} → ${capText(to)}`)
+    return [layout.paint('yellow', `A${approvalName(one).slice(1)} ${plain(title)}`), ...lines]
   })
 }
 
 const isWeakened = ({ code }: PlanProblem): boolean => code === 'RULES_WEAKENED'
 
 const weakenedLines = ({ problems }: Plan, layout: Layout): readonly string[] =>
-  problems.filter(isWeakened).flatMap(({ message }) => indented(plain(message), layout, '').map((line) => layout.paint('red', line)))
-
-const indented = (text: string, layout: Layout, margin: string): readonly string[] =>
-  (layout.width === Number.POSITIVE_INFINITY ? [text] : wrap(text, layout.width - margin.length)).map((line) => margin + line)
+  problems.filter(isWeakened).map(({ message }) => layout.paint('red', plain(message)))
 
 function holdLines(hold: Hold, view: PlanView, layout: Layout): readonly string[] {
   const title = `Hold ${hold.id} by ${hold.guards.join(', ')}: ${count(hold.changes.length, 'change')}, ${people(hold.people)}`
   return present(
-    indented(title, layout, '').map((line) => layout.paint('yellow', line)),
-    indented(plain(hold.message), layout, '  '),
+    layout.paint('yellow', title),
+    `  ${plain(hold.message)}`,
     heldBy(view.plan, hold).flatMap((change) => changeLines(change, view, layout, 2 + HOLD_INDENT)),
     hold.release !== 'never' && `  ${releaseText(hold)}: ${layout.paint('bold', layout.release(hold.id))}`,
   )
@@ -301,13 +281,10 @@ function unknownLines(plan: Plan, layout: Layout): readonly string[] {
   if (plan.unknown.length === 0) return []
   const lines = [...Map.groupBy(plan.unknown, (one) => one.message)].flatMap(([message, scopes]) => {
     const [first, ...more] = scopes.map(({ scope }) => plain(scopeKey(scope)))
-    if (more.length === 0) return indented(`? ${first}: ${plain(message)}`, layout, '  ')
+    if (more.length === 0) return [`  ? ${first}: ${plain(message)}`]
     const named = [first, ...more.slice(0, UNKNOWN_NAMED - 1)].join(', ')
     const rest = scopes.length > UNKNOWN_NAMED ? ` and ${scopes.length - UNKNOWN_NAMED} more` : ''
-    return [
-      ...indented(`? ${count(scopes.length, 'scope')}: ${plain(message)}`, layout, '  '),
-      ...indented(`${named}${rest}`, layout, '    '),
-    ]
+    return [`  ? ${count(scopes.length, 'scope')}: ${plain(message)}`, `    ${named}${rest}`]
   })
   return [layout.paint('yellow', 'Unknown, so not written:'), ...lines]
 }
@@ -317,10 +294,10 @@ const UNKNOWN_NAMED = 5
 
 function problemLines(problems: readonly PlanProblem[], layout: Layout): readonly string[] {
   const told = problems.filter((one) => !isWeakened(one) && one.code !== 'APPROVAL_UNMATCHED')
-  return told.flatMap((problem) => {
+  return told.map((problem) => {
     const place = problem.at ? ` at ${formatPosition(problem.at)}` : ''
-    const text = indented(plain(`${problem.severity}: ${subjectOf(problem)}${problem.message} (${problem.code}${place})`), layout, '')
-    return text.map((line) => layout.paint(problem.severity === 'error' ? 'red' : 'yellow', line))
+    const text = plain(`${problem.severity}: ${subjectOf(problem)}${problem.message} (${problem.code}${place})`)
+    return layout.paint(problem.severity === 'error' ? 'red' : 'yellow', text)
   })
 }
 

@@ -7,7 +7,7 @@ import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/labels.ts'
 import { readSetup } from '../compose.ts'
 import { action, COMMANDS, type FlagsOf, ledgerArgs } from '../shared/command.ts'
-import { type Cli, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
+import { type Cli, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/problems.ts'
 import { readEach, saveWhole } from '../shared/reader.ts'
@@ -71,7 +71,6 @@ async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
     showPlans(read.done, flags.output, {
       releaseCommand: releaseCommand(plans, read.known, flags, setup.config.ledger),
       paint: painter(cli.stdout),
-      width: columnsOf(cli.stdout),
       asked,
       people: labelsFor(setup.config.people, read.salt),
     }),

@@ -122,9 +122,6 @@ export const painter =
 /** Whether `painter` colours what goes to a stream. */
 export const hasColours = (stream: Output): boolean => painter(stream)('red', 'x') !== 'x'
 
-/** The columns of the terminal; undefined when the text goes elsewhere. */
-export const columnsOf = (stream: Output): number | undefined => (stream.isTTY === true && stream.columns ? stream.columns : undefined)
-
 /** Wrong usage, told in one line with the way out; exit code 64. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

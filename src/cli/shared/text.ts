@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'
-import { eastAsianWidth } from 'get-east-asian-width'
 import { jsonText, plain } from '../../core/escape/text.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { count, type Instant } from '../../core/model/units.ts'
@@ -21,27 +20,12 @@ export const capText = (cap: Cap | 'unknown'): string => String(cap)
 /** An amount of credits, to a hundredth. */
 export const amountText = (credits: number): string => String(Number(credits.toFixed(2)))
 
-/** The columns that a text takes on a terminal: two for Chinese, Japanese, Korean and most emoji, none for combining marks and joiners. */
-export function widthOf(text: string): number {
-  if (!WIDE.test(text)) return text.length
-  let width = 0
-  for (const character of text) width += WITHOUT_WIDTH.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0)
-  return width
-}
-
-const WIDE = /[^\x20-\x7e]/
-const WITHOUT_WIDTH = /^[\p{M}\p{Cf}\p{Emoji_Modifier}]$/u
-
-export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
-
-export const padStart = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text
-
 /** Lines of at most `width` columns, broken at spaces; a word longer than that stays whole. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ').filter((one) => one !== '')) {
-    if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
+    if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line)
       line = word
     } else {
@@ -88,10 +72,10 @@ export const blocksText = (blocks: readonly (readonly string[])[]): string =>
 /** Rows as columns two spaces apart, without blanks at their ends. Columns that `isNumber` names are aligned right. */
 export function columns(rows: readonly (readonly string[])[], isNumber: (column: number) => boolean = () => false): readonly string[] {
   const widths: number[] = []
-  for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell))
+  for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
   return rows.map((row) =>
     row
-      .map((cell, index) => (isNumber(index) ? padStart : padEnd)(cell, widths[index] ?? 0))
+      .map((cell, index) => (isNumber(index) ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0)))
       .join('  ')
       .trimEnd(),
   )
