@@ -1,13 +1,13 @@
 // The edits that `capkeeper edit` knows, as plain data, and how each is named to people; what it refuses and leaves to a person's hand (templates,
 // encrypted texts, anchors that are used elsewhere); and the style in which new text is written, which is that of the text around it.
 
-import { type Alias, isNode, isScalar, type Node, type Pair, type Scalar, visit, type YAMLMap } from 'yaml'
+import { type Alias, isNode, isScalar, type Node, type Pair, Scalar, stringify, visit, type YAMLMap } from 'yaml'
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError, type Position, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Times } from '../dates.ts'
 import { type Branch, nameOf, textOf } from '../tree.ts'
-import { NULLS, positionAt, problemAt, type Source, sourceOf, type YamlNode } from '../yaml.ts'
+import { positionAt, problemAt, type Source, sourceOf, type YamlNode } from '../yaml.ts'
 import type { EntryText } from './layout.ts'
 
 /** Refuses an edit at a place, with what to do by hand. Throws an `InputError`. */
@@ -143,27 +143,18 @@ const quotesFor = ({ quotes }: Style, key: string): Quotes => quotes.get(key) ??
 export const valueText = (key: string | number, value: Value, quotes: Quotes, inFlow: boolean): string =>
   typeof value === 'string' && key !== 'cap' ? written(value, quotes, inFlow) : String(value)
 
-/** A text as a scalar, plain where the neighbours are and where it may be. */
+const TYPES = { '': 'PLAIN', "'": 'QUOTE_SINGLE', '"': 'QUOTE_DOUBLE' } as const
+
+/** What other programs may not show, or take for a line end. */
+const UNPRINTED = /[\p{C}\p{Zl}\p{Zp}]/u
+
+/** A text as a scalar on one line, plain where the neighbours are and where it may be. */
 function written(text: string, quotes: Quotes, inFlow: boolean): string {
-  if (quotes === '' && mayBePlain(text, inFlow)) return text
-  if (quotes !== '"' && !/[^\x20-\x7e\xa0-\ud7ff]/.test(text) && quotes === "'") return `'${text.replaceAll("'", "''")}'`
-  return inDoubleQuotes(text)
-}
-
-/** JSON is YAML, but for characters that YAML does not print. */
-const inDoubleQuotes = (text: string): string =>
-  JSON.stringify(text).replace(
-    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-
-const INDICATORS = /^[-?:,[\]{}#&*!|>'"%@`=~.]/
-const WORDS = /^(true|false|yes|no|on|off|<<)$/i
-
-function mayBePlain(text: string, inFlow: boolean): boolean {
-  if (text === '' || NULLS.has(text) || WORDS.test(text) || INDICATORS.test(text) || text !== text.trim()) return false
-  if (/[^\x20-\x7e\xa1-\ud7ff]|[\u2028\u2029]|: |:$| #/.test(text)) return false
-  return !inFlow || !/[,[\]{}]|:(?=[,[\]{}])/.test(text)
+  const scalar = new Scalar(text)
+  scalar.type = TYPES[UNPRINTED.test(text) ? '"' : quotes]
+  const collectionStyle = inFlow ? 'flow' : 'block'
+  const list = stringify([scalar], { collectionStyle, flowCollectionPadding: false, lineWidth: 0, doubleQuotedAsJSON: true })
+  return inFlow ? list.slice(1, -2) : list.slice(2, -1)
 }
 
 /** Sets the cap of a scope. `name`: of a group that is not declared yet. */
