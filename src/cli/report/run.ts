@@ -22,7 +22,7 @@ import {
   type ReportView,
   reportOf,
 } from '../../core/use/report.ts'
-import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
+import { cycleSums, hasWholeCycle, measuredCycle } from '../../daemon/collect/add-on.ts'
 import { failureOf } from '../../daemon/collect/asking.ts'
 import { commonDays } from '../../daemon/collect/history.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
@@ -223,23 +223,16 @@ interface Sums {
   readonly unassignable: readonly string[]
 }
 
-/** Measured add-on use of a past cycle, from the ledger or else from the service. */
-async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle, notes: string[]): Promise<Sums | undefined> {
+/** Measured add-on use of a past cycle, as far as the ledger has it. */
+async function sumsBefore({ ledger, flags }: Sources, cycle: Cycle, notes: string[]): Promise<Sums | undefined> {
   const asked = ledger.fact('addOnAsked')
   const sums = await cycleSums(ledger, cycle)
-  const kept = sums && { sums, unassignable: ledger.fact('addOn')?.unassignable ?? [] }
-  if (kept && asked && hasWholeCycle(asked, cycle)) return kept
-  try {
-    const told = await readCycle(client, cycle, now, signal)
-    if (told) return told
-  } catch (error) {
-    signal.throwIfAborted()
-    // Measured use is optional for a report; an error that is no failure of a request is thrown on.
-    failureOf(error)
+  if (!sums || !asked || asked.readAt <= cycle.startAt) return undefined
+  if (!hasWholeCycle(asked, cycle)) {
+    const missing = `Add-on use of that cycle was last read on ${dayText(asked.readAt)}, so its last days may be missing`
+    notes.push(`${missing}; type: ${collectLine(flags)}`)
   }
-  if (!kept || !asked || asked.readAt <= cycle.startAt) return undefined
-  notes.push(`Add-on use of that cycle was last read on ${dayText(asked.readAt)}, so its last days may be missing.`)
-  return kept
+  return { sums, unassignable: ledger.fact('addOn')?.unassignable ?? [] }
 }
 
 function addOnOf({ config, seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {

@@ -11,8 +11,7 @@ import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/u
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { timer } from '../schedule/system.ts'
-import { answerOf, believed, CHUNK_DAYS, type Failure, failureOf, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
+import { answerOf, believed, CHUNK_DAYS, type Failure, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
 import { type CollectParts, type CollectState, skippedPeople } from './kept.ts'
 
 // Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
@@ -209,8 +208,6 @@ export function measuredCycle(
 
 /** Newer use has not arrived anyway (docs/service.md, Limits). */
 const FRESH_MS = 3 * HOUR_MS
-/** A command waits no longer: estimates will do. Choice. */
-const PATIENCE_MS = 30_000
 
 /**
  * Reads this cycle's add-on use for commands, which collect nothing, unless the ledger has recent figures. What the service does not measure is
@@ -223,22 +220,17 @@ export async function askMeasured(
 ): Promise<void> {
   const cycle = cycleOf(state.usage)
   if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
-  const over = new AbortController()
-  using _patience = timer(clock, PATIENCE_MS, () => over.abort(new Error('it took too long')))
-  try {
-    const use = await readCycle(client, cycle, clock.now(), signal ? AbortSignal.any([signal, over.signal]) : over.signal)
-    if (use) {
-      const { sums, ...rest } = use
-      state.measured = { readAt: clock.now(), cycles: [measuredCycle(cycle.startAt, sums)], ...rest }
-    }
-  } catch (error) {
-    signal?.throwIfAborted()
-    if (!over.signal.aborted) failureOf(error)
-  }
+  const answer = await answerOf(() => readCycle(client, cycle, clock.now(), signal), signal)
+  if (!answer.failure && answer.value) state.measured = answer.value
 }
 
-/** Reads one cycle's add-on use from the service; undefined where it does not measure it, or has no rows. */
-export async function readCycle(client: Pick<ReadClient, 'readAddOnUse'>, { startAt, endAt }: Cycle, now: Instant, signal?: AbortSignal) {
+/** One cycle's add-on use; undefined where the service does not measure it, or has no rows. */
+async function readCycle(
+  client: Pick<ReadClient, 'readAddOnUse'>,
+  { startAt, endAt }: Cycle,
+  now: Instant,
+  signal?: AbortSignal,
+): Promise<MeasuredAddOn | undefined> {
   // By e-mail; '' for people whom no listing names.
   const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
@@ -254,5 +246,5 @@ export async function readCycle(client: Pick<ReadClient, 'readAddOnUse'>, { star
       latestDayAt = Math.max(latestDayAt ?? dayAt, dayAt)
     }
   }
-  return latestDayAt === undefined ? undefined : { sums, latestDayAt, unassignable }
+  return latestDayAt === undefined ? undefined : { readAt: now, latestDayAt, cycles: [measuredCycle(startAt, sums)], unassignable }
 }

@@ -237,17 +237,6 @@ describe('a cycle of a command, which collects nothing', () => {
     expect(questions(one)).toEqual(['11-01 to 11-21'])
   })
 
-  test('waits half a minute for it at most, and goes by the estimate then', async () => {
-    const never = (signal?: AbortSignal) =>
-      new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
-    const silent = instead((operation, _body, _ask, { signal }) => (operation === 'Analytics' ? never(signal) : undefined))
-    const one = await testWorld({ ...COMPANY, switches: SERVED, wrapTransport: silent })
-    const { result, desired } = await one.cycle(DECLARED, { alone: true })
-    expect(result).toBe('success')
-    expect(one.clock.monotonic()).toBeLessThan(40_000)
-    expect(desired.people.useSource).toBe('estimated')
-  })
-
   test('does not read what the ledger knows recently', async () => {
     const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(MINUTE)
