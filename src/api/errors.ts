@@ -1,7 +1,6 @@
 // Classifies failed requests. An answer is judged by its status, then its code, then the stem of its message (docs/service.md, What the client tolerates,
 // points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause and never holds a request or an answer. The
 // service's own words go through `tidy` first, because a service may echo the key that it refuses.
-import type { AspectValue, WireObservation } from '../core/interpret/evidence.ts'
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, type Operation } from '../core/model/observed.ts'
 import type { WireAnswer } from '../ports.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
@@ -128,31 +127,6 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
   return { operation, kind, status, ...rest, message: `${operation}: ${KIND_TEXT[kind]} (${status})${because}${hint}` }
 }
 
-/**
- * The shape of the service's own refusals. Undefined where a proxy may have answered instead: redirects, limits, 5xx, HTML pages and empty
- * bodies.
- */
-export function errorSighting(answer: WireAnswer, operation: Operation): WireObservation | undefined {
-  const { status } = answer
-  const succeeded = status >= 200 && status < 300
-  if (!succeeded && (status < 400 || status >= 500 || [407, 408, 429].includes(status))) return undefined
-  const body = bodyOf(answer)
-  const value = succeeded ? (carriesError(body) ? 'ok' : undefined) : shapeOf(body, answer.body)
-  return value && { aspect: 'errors', value, evidence: `${operation} was refused with ${status} and ${SHAPE_TEXT[value]}` }
-}
-
-const SHAPE_TEXT: Readonly<Record<AspectValue<'errors'>, string>> = {
-  error: 'an object with `error`',
-  coded: 'an object with `code` and `message`',
-  text: 'plain text',
-  ok: 'an error in the body of a success',
-}
-
-function shapeOf(body: unknown, text: string): AspectValue<'errors'> | undefined {
-  if (isObject(body)) return typeof body['error'] === 'string' ? 'error' : typeof body['message'] === 'string' ? 'coded' : undefined
-  return text.trim() === '' || errorTextOf(body, text).html ? undefined : 'text'
-}
-
 const KIND_TEXT: Readonly<Record<ApiErrorKind, string>> = {
   rate_limited: 'the rate limit is reached',
   auth: 'the key was refused',
@@ -192,27 +166,25 @@ function kindOf(operation: Operation, status: number, said: ErrorText): ApiError
   return status >= 400 && status !== 404 ? clientError(status) : 'malformed'
 }
 
-/** Codes with the number that some gateways send in their place. */
-const CODES: readonly (readonly [code: string, kind: ApiErrorKind, number?: number])[] = [
-  ['permission_denied', 'auth', 7],
-  ['unauthenticated', 'auth', 16],
-  ['not_found', 'not_found', 5],
-  ['invalid_argument', 'invalid', 3],
-  ['failed_precondition', 'invalid', 9],
+/** A map, because a code may be any text, such as `constructor`. */
+const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
+  ['permission_denied', 'auth'],
+  ['unauthenticated', 'auth'],
+  ['not_found', 'not_found'],
+  ['invalid_argument', 'invalid'],
+  ['failed_precondition', 'invalid'],
   ['out_of_range', 'invalid'],
   ['already_exists', 'invalid'],
-  ['resource_exhausted', 'rate_limited', 8],
+  ['resource_exhausted', 'rate_limited'],
   ['canceled', 'timeout'],
   ['cancelled', 'timeout'],
-  ['deadline_exceeded', 'timeout', 4],
-  ['internal', 'server', 13],
-  ['unavailable', 'server', 14],
-  ['unimplemented', 'invalid', 12],
+  ['deadline_exceeded', 'timeout'],
+  ['internal', 'server'],
+  ['unavailable', 'server'],
+  ['unimplemented', 'invalid'],
   ['aborted', 'server'],
   ['data_loss', 'server'],
-]
-/** A map, because a code may be any text, such as `constructor`. */
-const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map(CODES.map(([code, kind]) => [code, kind]))
+])
 
 const RATE_WORDS = /\brate.?limit|too many requests|resource[ _]exhausted/i
 
@@ -288,17 +260,13 @@ function errorTextOf(body: unknown, text: string): ErrorText {
   if (isObject(body)) {
     const inner = isObject(body['error']) ? body['error'] : body
     const message = [inner['message'], body['error'], body['message']].find((one) => typeof one === 'string' && one.trim() !== '')
-    return { code: codeOf(inner['code'] ?? inner['status']), message: typeof message === 'string' ? message : '', html: false }
+    const code = inner['code'] ?? inner['status']
+    return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : '', html: false }
   }
   if (typeof body === 'string') return { code: '', message: body, html: false }
   const html = /^\s*<(!doctype|html|head|body|\?xml)/i.test(text)
   const title = /<title[^>]*>([^<]*)/i.exec(text.slice(0, MAX_ERROR_TEXT))?.[1]
   return { code: '', message: html ? (title ?? 'an HTML page') : text.slice(0, MAX_ERROR_TEXT), html }
-}
-
-function codeOf(code: unknown): string {
-  if (typeof code === 'string') return code
-  return typeof code === 'number' ? (CODES.find(([, , number]) => number === code)?.[0] ?? '') : ''
 }
 
 const UUID = /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi
