@@ -32,8 +32,6 @@ export interface KeyRingOptions {
 const MAX_KEY_LENGTH = 8_192
 /** Shorter pieces of a key may appear by chance, and reveal nothing. */
 const PIECE_LENGTH = 12
-/** A path is no secret, even if its file is named much like the key, as long as it lacks so many characters of the key. Choice. */
-const MIN_HIDDEN = 8
 const REMOVED = '[key]'
 
 /** A key that cannot be used: why, without any of its content. */
@@ -46,9 +44,8 @@ type Loaded = { readonly value: string } | Unusable
 
 export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
   const { env, files = DIRECT_FILES } = options
-  const paths = filesOf(Object.values(sources))
   const known = new Map<string, Known>()
-  const readers = new Map(paths.map((file) => [file, keyReader(files, file)]))
+  const readers = new Map(filesOf(Object.values(sources)).map((file) => [file, keyReader(files, file)]))
 
   function loadFile(file: string): Loaded {
     const { value, unread } = readers.get(file)?.() ?? {}
@@ -86,8 +83,8 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
         .filter((loaded) => 'code' in loaded)
       return [...broken.map(asProblem('error')), ...lacking.map(asProblem('warning'))]
     },
-    /** Removes every key ever loaded from a text, whole or in long pieces. The path of a key's file stays unless it reveals the key. */
-    redact: (text: string): string => known.entries().reduce((rest, [key, parts]) => withoutKey(rest, key, parts, paths), text),
+    /** Removes every key ever loaded from a text, whole or in long pieces. */
+    redact: (text: string): string => known.values().reduce(withoutKey, text),
   }
 }
 
@@ -156,47 +153,19 @@ function checkedKey(text: string, subject: string): Loaded {
 }
 
 /** Pieces are removed as well, because a key may be cut short. */
-function withoutKey(text: string, key: string, known: Known, paths: readonly string[]): string {
-  const whole = known.spellings.reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
-  return known.halves.some((half) => whole.includes(half)) ? withoutPieces(whole, key, known, paths) : whole
+function withoutKey(text: string, { spellings, pieces, halves }: Known): string {
+  const whole = spellings.reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
+  return halves.some((half) => whole.includes(half)) ? withoutPieces(whole, pieces) : whole
 }
 
-/** Removes every run of characters that pieces of the key cover, unless the run is part of a harmless path. */
-function withoutPieces(text: string, key: string, { pieces }: Known, paths: readonly string[]): string {
-  const runs = runsOf(text, pieces)
-  if (runs.length === 0) return text
-  const harmless = paths.filter((path) => revealed(path, pieces) <= key.length - MIN_HIDDEN)
-  const isOfPath = ({ from, to }: Run): boolean =>
-    harmless.some((path) => {
-      const at = text.lastIndexOf(path, from)
-      return at >= 0 && to <= at + path.length
-    })
+/** Removes every run of characters that pieces of the key cover. */
+function withoutPieces(text: string, pieces: ReadonlySet<string>): string {
   let clean = ''
   let end = 0
-  for (const run of runs) {
-    clean += text.slice(end, run.from) + (isOfPath(run) ? text.slice(run.from, run.to) : REMOVED)
-    end = run.to
+  for (let at = 0; at + PIECE_LENGTH <= text.length; at += 1) {
+    if (!pieces.has(text.slice(at, at + PIECE_LENGTH))) continue
+    if (at > end || clean === '') clean += text.slice(end, at) + REMOVED
+    end = at + PIECE_LENGTH
   }
   return clean + text.slice(end)
 }
-
-interface Run {
-  readonly from: number
-  readonly to: number
-}
-
-/** The longest stretches of a text that pieces cover. */
-function runsOf(text: string, pieces: ReadonlySet<string>): readonly Run[] {
-  const runs: Run[] = []
-  for (let at = 0; at + PIECE_LENGTH <= text.length; at += 1) {
-    if (!pieces.has(text.slice(at, at + PIECE_LENGTH))) continue
-    const last = runs.at(-1)
-    if (last && at <= last.to) runs[runs.length - 1] = { from: last.from, to: at + PIECE_LENGTH }
-    else runs.push({ from: at, to: at + PIECE_LENGTH })
-  }
-  return runs
-}
-
-/** How many characters of a key a path contains. */
-const revealed = (path: string, pieces: ReadonlySet<string>): number =>
-  runsOf(path, pieces).reduce((sum, { from, to }) => sum + to - from, 0)
