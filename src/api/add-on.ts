@@ -126,34 +126,21 @@ type KeyBook = ReturnType<typeof createKeyBook>
 /** Who owns which key, as the listings of people say. It grows with each listing, so that people who left are still known. */
 export function createKeyBook() {
   const emails = new Map<string, string>()
-  const keys = new Map<string, readonly string[]>()
   let without: readonly string[] | undefined
-  const keysOf = (email: string): readonly string[] => keys.get(email) ?? []
   return {
-    /** Takes a listing of the whole team. */
+    /** Takes a listing of the whole team. A person's address can change: the newest listing counts. */
     learn(rows: readonly RosterRow[]): void {
-      if (emails.size > MAX_KEYS) for (const book of [emails, keys]) book.clear()
+      if (emails.size > MAX_KEYS) emails.clear()
       const keyless = new Set<string>()
       for (const { email, fields } of rows) {
         const key = typeof fields['apiKey'] === 'string' ? fields['apiKey'].trim() : ''
-        const before = emails.get(key)
         if (key === '') keyless.add(email)
-        else if (before !== email) {
-          // A person's address can change: the newest listing counts.
-          if (before !== undefined)
-            keys.set(
-              before,
-              keysOf(before).filter((one) => one !== key),
-            )
-          emails.set(key, email)
-          keys.set(email, [...keysOf(email), key])
-        }
+        else emails.set(key, email)
       }
-      without = [...keyless].filter((email) => keysOf(email).length === 0).sort(compareText)
+      without = [...keyless.difference(new Set(emails.values()))].sort(compareText)
     },
     forget(email: string): void {
-      for (const key of keysOf(email)) emails.delete(key)
-      keys.delete(email)
+      for (const [key, owner] of emails) if (owner === email) emails.delete(key)
       without = without?.filter((one) => one !== email)
     },
     emailOf: (key: string): string | undefined => emails.get(key),
