@@ -23,7 +23,6 @@ export function createRoom(bytes: number) {
     return taken <= bytes
   }
   return {
-    bytes,
     /** Opens one workspace's account. */
     open() {
       const holder = { held: 0 }
@@ -60,15 +59,15 @@ export function createRoom(bytes: number) {
   }
 }
 
-export type Room = ReturnType<typeof createRoom>
-export type Account = ReturnType<Room['open']>
+export type Account = ReturnType<ReturnType<typeof createRoom>['open']>
 export type Claim = ReturnType<Account['begin']>
 
 /** The memory for all answers of this process, by the size of its heap. */
-export const processRoom = createRoom(Math.max(1024 * 1024, (getHeapStatistics().heap_size_limit - OWN_HEAP_BYTES) / COPIES))
+const ROOM_BYTES = Math.max(1024 * 1024, (getHeapStatistics().heap_size_limit - OWN_HEAP_BYTES) / COPIES)
+export const processRoom = createRoom(ROOM_BYTES)
 
-export const noRoom = ({ bytes }: Room): string =>
-  `all answers together may take ${sizeText(bytes)} of this heap, and this one would take more; it was dropped: ` +
+export const NO_ROOM =
+  `all answers together may take ${sizeText(ROOM_BYTES)} of this heap, and this one would take more; it was dropped: ` +
   'give more memory with NODE_OPTIONS=--max-old-space-size'
 
 interface Container {

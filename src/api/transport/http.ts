@@ -12,7 +12,7 @@ import type { RowPlan, SendOptions, Transport, TransportFailure, WireAnswer } fr
 import { BoundError, CONNECT_TIMEOUT_MS, MAX_LISTING_BYTES, MAX_SMALL_ANSWER_BYTES, tooLarge } from '../errors.ts'
 import { type Authorities, type NamedProxy, parseBaseUrl, proxyFor, whyNoProxy } from '../way.ts'
 import { OPERATION_PATH } from '../wire.ts'
-import { type Account, type Claim, createCutter, noRoom, processRoom, type Room } from './cut.ts'
+import { type Account, type Claim, createCutter, NO_ROOM, processRoom } from './cut.ts'
 import { onAbort } from './queue.ts'
 
 interface HttpTransportOptions {
@@ -26,8 +26,6 @@ interface HttpTransportOptions {
   readonly concurrency: number
   /** The CA certificates to trust instead of the usual ones; asked with each request. */
   readonly authorities?: () => Authorities
-  /** The memory for answers of all transports together. Default: that of the process. */
-  readonly room?: Room
   /** Resolves host names instead of the system. */
   readonly lookup?: LookupFunction
 }
@@ -48,8 +46,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   if ('message' in base) throw new InputError([{ severity: 'error', code: 'BASE_URL_INVALID', message: base.message }])
   const proxy = checkedProxy(proxyFor(base.url, options.proxyEnv))
   checkVerification(base.url, options)
-  const room = options.room ?? processRoom
-  const account = room.open()
+  const account = processRoom.open()
   let agents: Promise<Agents> | undefined
   let client: { readonly pem: string | undefined; readonly got: Promise<Got> } | undefined
   return {
@@ -62,7 +59,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       const got = await client.got
       // Nothing listens yet to the failure of a request that is destroyed as it begins.
       sendOptions.signal?.throwIfAborted()
-      return exchange({ client: got, room, account, proxy }, `${base.url}${OPERATION_PATH}${operation}`, body, sendOptions)
+      return exchange({ client: got, account, proxy }, `${base.url}${OPERATION_PATH}${operation}`, body, sendOptions)
     },
     close() {
       account.close()
@@ -210,13 +207,12 @@ function open(client: Got, url: string, text: string, timeout: Delays): ReturnTy
 
 interface Way {
   readonly client: Got
-  readonly room: Room
   readonly account: Account
   readonly proxy: NamedProxy | undefined
 }
 
 async function exchange(
-  { client, room, account, proxy }: Way,
+  { client, account, proxy }: Way,
   url: string,
   body: Readonly<Record<string, unknown>>,
   { timeoutMs, signal, rows, mayLeave }: SendOptions,
@@ -227,7 +223,7 @@ async function exchange(
   if (mayLeave) checkBeforeSending(stream, mayLeave)
   const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
   try {
-    const { answer, ...rest } = await receive(stream, { rows, room, claim })
+    const { answer, ...rest } = await receive(stream, rows, claim)
     if (rows?.staysAs !== undefined) claim.keep(rows.staysAs)
     return { status: answer.statusCode, headers: joinedHeaders(answer), ...rest }
   } catch (error) {
@@ -327,30 +323,23 @@ function openingEvent(socket: Socket): 'connect' | 'secureConnect' | undefined {
 /** Status and headers, as they come before the body. */
 type Answer = { readonly statusCode: number } & Pick<IncomingMessage, 'headers'>
 
-interface Receiving {
-  readonly rows: RowPlan | undefined
-  readonly room: Room
-  readonly claim: Claim
-}
-
-/** Rejects with the stream's error, or with a `BoundError`. */
-async function receive(stream: Duplex, { rows, room, claim }: Receiving) {
+/** Of a failure only the beginning is read: its status tells what it is. Rejects with the stream's error, or with a `BoundError`. */
+async function receive(stream: Duplex, rows: RowPlan | undefined, claim: Claim) {
   const answer = await begun(stream)
   const succeeded = answer.statusCode >= 200 && answer.statusCode < 300
-  if (!succeeded) return { answer, body: await beginningOf(stream) }
-  const limit = rows ? MAX_LISTING_BYTES : MAX_SMALL_ANSWER_BYTES
-  if (Number(answer.headers['content-length']) > limit) throw new BoundError(tooLarge(limit))
-  const cutter = rows && createCutter(rows)
+  const cutter = rows && succeeded ? createCutter(rows) : undefined
+  const limit = cutter ? MAX_LISTING_BYTES : MAX_SMALL_ANSWER_BYTES
   const whole: Buffer[] = []
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
-    if (bytes > limit) throw new BoundError(tooLarge(limit))
+    if (bytes > limit && succeeded) throw new BoundError(tooLarge(limit))
     if (!cutter) whole.push(chunk)
-    else if (!claim.grow(cutter.push(chunk))) throw new BoundError(noRoom(room))
+    else if (!claim.grow(cutter.push(chunk))) throw new BoundError(NO_ROOM)
+    if (bytes > limit) break
   }
-  if (!cutter) return { answer, body: new TextDecoder().decode(Buffer.concat(whole)) }
-  return { answer, body: cutter.end(), isCut: true as const }
+  if (cutter) return { answer, body: cutter.end(), isCut: true as const }
+  return { answer, body: new TextDecoder().decode(Buffer.concat(whole).subarray(0, limit)) }
 }
 
 const begun = (stream: Duplex): Promise<Answer> =>
@@ -359,15 +348,3 @@ const begun = (stream: Duplex): Promise<Answer> =>
     stream.on('error', reject)
     stream.once('response', resolve)
   })
-
-/** The status tells the failure, so the beginning of its text is enough. */
-async function beginningOf(stream: Duplex): Promise<string> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of stream) {
-    parts.push(chunk)
-    bytes += chunk.length
-    if (bytes >= MAX_SMALL_ANSWER_BYTES) break
-  }
-  return new TextDecoder().decode(Buffer.concat(parts).subarray(0, MAX_SMALL_ANSWER_BYTES))
-}
