@@ -149,7 +149,7 @@ async function exchange(state: State): Promise<() => void> {
   const configOf = (workspace: string): string => state.configs.get(workspace) ?? ''
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
   for (const workspace of moves.release) void end(state, workspace, false)
-  const release = [...[...leaving].map(([workspace, token]) => ({ workspace, token })), ...straysOf(state, new Set(moves.take))]
+  const release = [...leaving].map(([workspace, token]) => ({ workspace, token }))
   const renew = [...held].flatMap(([workspace, { token }]) =>
     leaving.has(workspace) ? [] : [{ workspace, token, config: configOf(workspace) }],
   )
@@ -160,16 +160,6 @@ async function exchange(state: State): Promise<() => void> {
     for (const { workspace } of release) leaving.delete(workspace)
     takeAnswer(state, answer, { asked, renew, took: take.length })
   }
-}
-
-/** Leases from an answer that came too late: this replica does not keep them, and no other could take them. */
-function straysOf({ rows, replica, held, busy, leaving, lost, clock }: State, wanted: ReadonlySet<string>): readonly HeldWorkspace[] {
-  return [...rows.values()].flatMap(({ workspace, token, holder }) => {
-    // Lost because the clock jumped: a write may still be under way.
-    const isUnderWay = (lost.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
-    const isOurs = isUnderWay || held.has(workspace) || busy.has(workspace) || leaving.has(workspace) || wanted.has(workspace)
-    return holder?.id === replica.id && !isOurs ? [{ workspace, token }] : []
-  })
 }
 
 function takeAnswer(
@@ -317,10 +307,7 @@ function begin(state: State, workspace: string): void {
 
 /** The lease was ended by the clock, by the database or by another replica. */
 function lose(state: State, workspace: string): void {
-  const own = state.held.get(workspace)
-  if (!own) return
-  state.held.delete(workspace)
-  state.lost.set(workspace, own.askedAt.monotonic + own.lastsMs)
+  if (!state.held.delete(workspace)) return
   // The last known view, until the next holder shows one.
   const document = state.hooks?.document(workspace)
   if (document !== undefined) state.shown.set(workspace, document)

@@ -218,8 +218,6 @@ export const newState = (options: KeeperOptions) => ({
   busy: new Map<string, Promise<void>>(),
   /** Tokens of leases to release with the next heartbeat. */
   leaving: new Map<string, number>(),
-  /** Lost leases: until when a write under them may still be under way. */
-  lost: new Map<string, number>(),
   /** Workspaces that could not be opened here: until when they are left to other replicas. */
   failed: new Map<string, number>(),
   answer: undefined as HeartbeatAnswer | undefined,
