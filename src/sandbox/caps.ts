@@ -13,7 +13,15 @@ export type CapBook = ReturnType<typeof openCaps>
 export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' | 'capReads' | 'zeroCap'>) {
   let inForce: ReadonlyMap<number, number> | undefined
   const before = new Map<ScopeKey, number | undefined>()
-  const inForceAt = (scope: Scope): number | undefined => store.cap(scope) ?? capFromAncestors(store, scope)
+  const inForceOf = (person: number): number | undefined => {
+    inForce ??= resolveAll(store)
+    return inForce.get(person)
+  }
+  const inForceAt = (scope: Scope): number | undefined => {
+    if (scope.kind !== 'user') return store.cap(scope) ?? store.cap(TEAM)
+    const person = store.person(scope.email)
+    return person && inForceOf(person.id)
+  }
   const visible = (cap: number | undefined): number | undefined => (cap === 0 && switches.zeroCap === 'omitted' ? undefined : cap)
   const read = (scope: Scope): number | undefined => visible(switches.capReads === 'inherited' ? inForceAt(scope) : store.cap(scope))
   const put = (scope: Scope, cap: number | undefined): void => {
@@ -37,31 +45,12 @@ export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' |
       inForce = undefined
     },
     /** The cap in force for a person by id. */
-    inForce(person: number): number | undefined {
-      inForce ??= resolveAll(store)
-      return inForce.get(person)
-    },
+    inForce: inForceOf,
     /** Call it after people or groups were changed in the store. */
     reload(): void {
       inForce = undefined
     },
   }
-}
-
-/** The cap that a scope inherits from its ancestors. */
-function capFromAncestors(store: Store, scope: Scope): number | undefined {
-  if (scope.kind === 'team') return undefined
-  if (scope.kind === 'group') return store.cap(TEAM)
-  const person = store.person(scope.email)
-  return (person && lowestGroupCap(store, person.id)) ?? store.cap(TEAM)
-}
-
-function lowestGroupCap(store: Store, person: number): number | undefined {
-  const caps = store.groups().flatMap((group) => {
-    const cap = store.cap(groupScope(group.id))
-    return cap !== undefined && store.members(group.id).has(person) ? [cap] : []
-  })
-  return caps.length > 0 ? Math.min(...caps) : undefined
 }
 
 function membersOf(store: Store, scope: Scope): readonly Scope[] {

@@ -1,6 +1,6 @@
 // All data of the embedded service, in node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of use that every
 // figure is summed from. Decides nothing about the interface, and never builds SQL from the text of a request.
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { PERMISSION_NAME } from '../api/wire.ts'
 import { InputError, messageOf } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
@@ -135,25 +135,16 @@ function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** A statement that is compiled on first use: most sandboxes need only a few. */
-function prepared(database: DatabaseSync, sql: string): () => StatementSync {
-  let statement: StatementSync | undefined
-  return () => {
-    statement ??= database.prepare(sql)
-    return statement
-  }
-}
-
 /** The only place where rows of the database get their types; the columns are those of tables.sql. */
 function query<Row>(database: DatabaseSync, sql: string): (parameters?: Readonly<Record<string, SQLInputValue>>) => readonly Row[] {
-  const statement = prepared(database, sql)
-  return (parameters) => (parameters ? statement().all({ ...parameters }) : statement().all()) as Row[]
+  const statement = database.prepare(sql)
+  return (parameters = {}) => statement.all({ ...parameters }) as Row[]
 }
 
 /** The same for statements that change rows. */
 function command(database: DatabaseSync, sql: string): (...values: SQLInputValue[]) => void {
-  const statement = prepared(database, sql)
-  return (...values) => void statement().run(...values)
+  const statement = database.prepare(sql)
+  return (...values) => void statement.run(...values)
 }
 
 function metaPart(database: DatabaseSync) {
