@@ -161,7 +161,6 @@ export function replayStart(use: RecordedUse, options: ReplayOptions) {
     notes: [
       ...shortage(span.firstAt, cycles, whole, asked),
       ...gradesNote(use, cycles.slice(-shown)),
-      ...twiceNote(use, Math.max(0, ...cycles.slice(-shown).map(({ known }) => known.use ?? 0))),
       ...assumedBorders(cycles.slice(-shown), current, previous),
     ],
   }
@@ -209,20 +208,6 @@ function gradesNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string
   return all === 0 ? [] : [`Days of people: ${text}.`]
 }
 
-/** People have more than the workspace where the service tells somebody's past under two addresses. */
-function twiceNote(use: RecordedUse, most: number): readonly string[] {
-  const listed = new Set((use.usage?.roster.people ?? []).map(({ email }) => email))
-  const others = use.recorded.people.filter((email) => !listed.has(email)).length
-  if (most <= MOST_OF_TOTAL || others === 0) return []
-  const are = others === 1 ? '1 person with use is' : `${others} people with use are`
-  return [
-    `People together have ${Math.round(100 * most)} % of the workspace's use in a cycle, and ${are} not on the roster: who was renamed counts twice.`,
-  ]
-}
-
-/** Of the workspace's use, in what people have of it. Choice. */
-const MOST_OF_TOTAL = 1.01
-
 /** How much of a cycle is known. */
 function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
   const { past, recorded } = use
@@ -239,12 +224,11 @@ function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
 /** All days of any ledger. */
 const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
 
-/** `days`: default all. */
-export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER) {
+export async function recordedUseOf(workspace: string, ledger: Ledger) {
   const usage = ledger.fact('usage')
   const common = await commonDays(ledger, usage?.roster.readAt ?? Number.POSITIVE_INFINITY)
   const team = await teamOf(ledger)
-  const recorded = await daysOf(ledger, days, common)
+  const recorded = await daysOf(ledger, common)
   const past: PastDays = { people: new Map((await ledger.histories()).map((one) => [one.email, one])), common, team }
   return {
     ...{ workspace, recorded, past, usage },
@@ -255,9 +239,9 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
 }
 
 /** Each person's days from their best source. */
-async function daysOf(ledger: Ledger, days: DayRange, common: CommonDays): Promise<RecordedDays> {
-  const estimated = await ledger.useByDay(days, 'estimated')
-  return common.measured ? mergedDays(estimated, await ledger.useByDay(days, 'measured'), common) : estimated
+async function daysOf(ledger: Ledger, common: CommonDays): Promise<RecordedDays> {
+  const estimated = await ledger.useByDay(EVER, 'estimated')
+  return common.measured ? mergedDays(estimated, await ledger.useByDay(EVER, 'measured'), common) : estimated
 }
 
 async function teamOf(ledger: Ledger): Promise<PastDays['team']> {

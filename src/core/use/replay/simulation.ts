@@ -5,9 +5,8 @@ import { isApproved } from '../../interpret/effective.ts'
 import type { Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import { compareText, groupScope, scopeKey } from '../../model/scope.ts'
-import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/units.ts'
-import type { RecordedDays } from '../history.ts'
-import { type CycleDemand, demandByCycle, isWeekend, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
+import { formatInstant, type Instant, wholeCents } from '../../model/units.ts'
+import { type CycleDemand, demandByCycle, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
 import {
   type Beside,
   isBesideKnown,
@@ -130,8 +129,7 @@ function simulationNotes(
     ...atCapNotes(tally),
     ...(beside.kind === 'inForce' && people.emails.length > 0 ? withoutCap(beside.knownFromAt, cycles) : []),
     ...poolNotes(inputs),
-    ...silentDays(recorded, inputs),
-    'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.',
+    'Groups and roles are those of today, and a person whose address changed counts twice. Recorded use does not tell what people would have done had they known of another cap.',
   ]
 }
 
@@ -142,10 +140,9 @@ function unknownMembers({ policy, groups }: SimulationInputs): readonly string[]
   const known = new Set(groups.map(({ id }) => id))
   const unknown = policy.set.groups.filter(({ scope }) => !known.has(scope.id))
   if (unknown.length === 0) return []
-  const names = unknown.slice(0, 5).map(({ scope, name }) => `${scopeKey(groupScope(scope.id))} (${name})`)
-  const rest = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
+  const names = unknown.map(({ scope, name }) => `${scopeKey(groupScope(scope.id))} (${name})`)
   return [
-    `The ledger does not know the members of ${names.join(', ')}${rest}, so their caps reach nobody here; a daemon lists them once its policies declare them.`,
+    `The ledger does not know the members of ${names.join(', ')}, so their caps reach nobody here; a daemon lists them once its policies declare them.`,
   ]
 }
 
@@ -182,20 +179,6 @@ function poolNotes({ policy, against }: SimulationInputs): readonly string[] {
   return [
     'Pools are dealt once a day from the use of the days before, with a first deal on the first day shown; a daemon deals up to every 4 h, and so blocks fewer.',
   ]
-}
-
-/** Weekdays without any use: more likely no daemon was running than that nobody worked. */
-function silentDays({ days }: RecordedDays, { cycles, shown }: SimulationInputs): readonly string[] {
-  const [first, last] = [cycles.at(-shown) ?? cycles[0], cycles.at(-1)]
-  const inside = days.filter(({ dayAt }) => first && last && dayAt >= first.startAt && dayAt < last.endAt)
-  let silent = 0
-  for (const [index, { dayAt }] of inside.entries()) {
-    const previous = inside[index - 1]?.dayAt ?? dayAt
-    for (let at = previous + DAY_MS; at < dayAt; at += DAY_MS) if (!isWeekend(at)) silent += 1
-  }
-  if (silent === 0) return []
-  const on = silent === 1 ? '1 weekday has' : `${silent} weekdays have`
-  return [`${on} no use at all: if no daemon ran then, that use counts on the day after, or is missing.`]
 }
 
 // What a simulation says of single people and single caps over all cycles: who is blocked, who gains and loses, how far each cap was used.
