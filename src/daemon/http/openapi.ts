@@ -1,7 +1,7 @@
 // The OpenAPI document of /api/v1 and /status: openapi.yaml, with what is made of the table of addresses and the tables of the documents.
 import { API, API_ROUTES, type ApiRoute, EVENTS_QUERY } from './api-table.ts'
 import { MOST_LETTERS, type Parameter } from './documents/documents.ts'
-import { DOCUMENTS } from './documents/table.ts'
+import { STATUS } from './documents/workspaces.ts'
 import { FRAME } from './openapi.generated.ts'
 
 /** As OpenAPI writes the parts of a path. */
@@ -72,6 +72,6 @@ export const OPENAPI = plain({
   },
   components: {
     securitySchemes: FRAME.securitySchemes,
-    schemas: { ...Object.fromEntries(Object.entries(DOCUMENTS).map(([kind, { schema }]) => [kind, schema])), Error: FRAME.error },
+    schemas: { ...Object.fromEntries(API_ROUTES.map(({ kind, schema }) => [kind, schema])), Status: STATUS.schema, Error: FRAME.error },
   },
 })

@@ -20,18 +20,13 @@ import type { Sight, Viewer } from '../auth.ts'
 import { keeper } from '../kept.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../labels.ts'
 import { DocumentError, type Query, type Seen } from './documents.ts'
-import { holdDocument, holdsDocument } from './holds.ts'
-import { leadDocument, meDocument } from './me.ts'
+import { meDocument } from './me.ts'
 import { namedOf, partOf, stepOf } from './part.ts'
-import { peopleDocument } from './people/people.ts'
-import { groupDocument, groupsDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
-import { policiesDocument } from './policies.ts'
-import { burnSeries, creditsSeries, driftSeries, poolSeries } from './series.ts'
-import { changesDocument } from './story/changes.ts'
 import { comparisonDocument } from './story/comparison.ts'
+import { DOCUMENTS, type DocumentRow } from './table.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './types.ts'
-import { healthDocument, statusDocument, workspaceDocument, workspacesDocument } from './workspaces.ts'
+import { healthDocument, statusDocument, workspacesDocument } from './workspaces.ts'
 
 export const sourceOf = (workspace: Workspace, version: () => number): WorkspaceSource => ({
   name: workspace.config.name,
@@ -230,10 +225,20 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
 /** Every method rejects with a `DocumentError` when a parameter is invalid, or what was asked for does not exist. */
 export type Documents = ReturnType<typeof documentsFor>
 
+/** Those that are made of one workspace, by its name and what else its maker takes. */
+type OfOne = { readonly [Name in keyof typeof DOCUMENTS]: MethodOf<(typeof DOCUMENTS)[Name]> }
+type MethodOf<Row> = Row extends { readonly make: (seen: Seen, ...rest: infer Rest) => infer Made }
+  ? (workspace: string, ...rest: Rest) => Promise<Awaited<Made>>
+  : never
+
 /** The documents behind the pages and /api/v1, for one reader, who sees only the workspaces that the reader may see. */
 function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader) {
   const { showing, showingAll, seen, about, aboutWhole, views, daemon, parts, refresh } = readerOf(options, indexOf, reader)
+  const ofOne = Object.entries<DocumentRow>(DOCUMENTS).flatMap(([name, { make, isForParts = false }]) =>
+    make ? [[name, (isForParts ? about : aboutWhole)(make)]] : [],
+  )
   return {
+    ...(Object.fromEntries(ofOne) as OfOne),
     /** What is left for the person who asks. */
     async me() {
       const { email, seesSelf, sightOf, asks } = reader
@@ -254,17 +259,6 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
     },
     /** Workspaces of which the reader sees only some people: the pages of whole workspaces do not exist for them. */
     parts,
-    lead: about(leadDocument),
-    groups: about(groupsDocument),
-    group: about(groupDocument),
-    people: about(peopleDocument),
-    /** `person`: as `people` of the config shows people. */
-    person: about(personDocument),
-    workspace: aboutWhole(workspaceDocument),
-    changes: aboutWhole(changesDocument),
-    holds: aboutWhole(holdsDocument),
-    hold: aboutWhole(holdDocument),
-    policies: aboutWhole(policiesDocument),
     health: aboutWhole((one) => healthDocument(one, daemon())),
     /** Starts making the comparison where there is none; never waits for it. */
     comparison: aboutWhole((one) => {
@@ -274,10 +268,6 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
       const from = `${digest}${(view.history?.left ?? 0) > 0 ? ', in part' : ''}`
       return comparisonDocument(one, digest === undefined ? undefined : options.comparisons?.of(view.workspace, from))
     }),
-    creditsSeries: aboutWhole(creditsSeries),
-    burnSeries: aboutWhole(burnSeries),
-    driftSeries: aboutWhole(driftSeries),
-    poolSeries: aboutWhole(poolSeries),
   }
 }
 
