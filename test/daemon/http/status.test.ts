@@ -50,11 +50,21 @@ test('the status document says what the view says, with instants as RFC 3339', a
   expect([workspace.approvals, workspace.clockSkewSeconds]).toEqual([[{ id: '0a1b2c3d4e5f', state: 'spent' }], -1.5])
 })
 
-test('a person has one hash, as scope and in a message', async () => {
+test('a person has one hash as scope, in a message and in what was seen of the deployment, which has a fixed order', async () => {
   const workspace = await statusOf(fullView(), HASHED_LABELS)
-  const hash = HASHED_LABELS.label('oncall@example.com')
+  const [hash, three, four] = ['oncall@example.com', personEmail(3), personEmail(4)].map(HASHED_LABELS.label)
   expect(workspace.attention.find(({ state }: { state: string }) => state === 'held').scope).toBe(hash)
   expect(workspace.warningTexts).toEqual([`UsageConfig was refused for ${hash}: the key needs Billing Write`])
+  expect(workspace.seen).toEqual([
+    {
+      aspect: 'caps',
+      value: 'layered',
+      at: '2026-11-20T11:00:00.000Z',
+      evidence: `after team was written (500 to 600), ${three} kept its 4000`,
+      before: { value: 'copied', at: '2026-11-20T09:00:00.000Z', evidence: `${four} changed` },
+    },
+    { aspect: 'spelling', value: 'snake', at: '2026-11-20T11:00:00.000Z', evidence: 'an answer' },
+  ])
 })
 
 test('pools and how many people each rule reaches are listed, within bounds', async () => {

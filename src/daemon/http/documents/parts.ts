@@ -1,5 +1,6 @@
 // The kinds of values in documents, and the objects that many documents have. Instants are RFC 3339 in UTC, people are shown as the reader may see them,
 // lists are bounded and say what they leave out, and what was never known is absent.
+import { ASPECTS, type Aspect, type Evidence, type ServiceEvidence } from '../../../core/interpret/evidence.ts'
 import { APPROVAL_STATES, CAUSES, CHANGE_RESULTS, EFFECTS, GUARD_CODES, type Pause } from '../../../core/model/change.ts'
 import { byUrgency, type Condition, kindOf, SEVERITIES } from '../../../core/model/condition.ts'
 import {
@@ -304,6 +305,26 @@ export const history = object<HistoryShown>('How much of the past of people is k
   left: count('Requests for one person and 30 days that are still to be made.'),
   stopped: optional(plain('The code of the reason why no more is read.')),
 })
+
+const EVIDENCE = fields<Evidence>()({
+  value: plain(),
+  at: instant('When it was seen.'),
+  evidence: text('What was seen.'),
+})
+
+const finding = object<Evidence & { readonly aspect: Aspect }>('Evidence of how this deployment treats caps.')({
+  aspect: words(ASPECTS),
+  ...EVIDENCE,
+  before: optional(object<Evidence>('Earlier evidence that contradicts it.')(EVIDENCE)),
+})
+
+/** In the order of `ASPECTS`; what was never seen is absent. */
+export const findings = via(list(finding, 'Evidence from answers of the service.'), (seen: ServiceEvidence) =>
+  ASPECTS.flatMap((aspect) => {
+    const one: Evidence | undefined = seen[aspect]
+    return one ? [{ aspect, ...one }] : []
+  }),
+)
 
 export const clockSkew = via(figure("The service's clock minus ours."), (ms: number) => ms / 1000)
 

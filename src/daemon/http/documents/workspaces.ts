@@ -88,6 +88,7 @@ const SERVICE = fields<WorkspaceView>()({
   ratePerSecond: optional(t.share('Requests per second, as learned.')),
   history: optional(t.history),
   clockSkewSeconds: ifKnown(t.clockSkew, ({ clockSkewMs }) => clockSkewMs),
+  seen: from(t.findings, ({ seen = {} }) => seen),
 })
 
 const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')({
