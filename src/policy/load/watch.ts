@@ -1,9 +1,8 @@
-// Calls back when policy files have changed. Each folder is watched, and each link on the way to it, because Kubernetes swaps `..data` and git-sync
-// its worktree. A slow poll finds changes without an event (network file systems, a replaced parent folder). It never reads a policy, never throws,
+// Calls back when policy files have changed. Each folder is watched, and each one above it, because Kubernetes swaps `..data` and git-sync
+// its worktree. A slow poll finds changes without an event (network file systems, links that lead to links). It never reads a policy, never throws,
 // and does not call back when all files are as before. It looks beside the process, because a file system that is gone must not stop that.
 import { type FSWatcher, watch } from 'node:fs'
-import { dirname, join, parse, resolve, sep } from 'node:path'
-import { codeIn } from '../../files.ts'
+import { basename, dirname, resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { type EnvelopeSource, homesOf } from './delegated.ts'
 import { type Disk, ifFound, lookedBeside } from './disk.ts'
@@ -26,7 +25,10 @@ async function looking(disk: Disk, paths: readonly string[], { cwd = process.cwd
   const { stamp, folders } = await listing(disk, paths, cwd, await homesOf(disk, envelopes, cwd))
   const wanted = new Map<string, { folder: string; interest: Interest }>()
   for (const path of paths) {
-    for (const { folder, name } of await waypoints(disk, resolve(cwd, path))) await want(disk, wanted, folder, name)
+    const whole = resolve(cwd, path)
+    // The link of Kubernetes is beside a file that is mounted; git-sync's may be any folder further up.
+    await want(disk, wanted, dirname(whole), '..data')
+    for (let at = whole; at !== dirname(at); at = dirname(at)) await want(disk, wanted, dirname(at), basename(at))
   }
   for (const folder of folders) await want(disk, wanted, folder, undefined)
   return { stamp, wanted }
@@ -44,42 +46,6 @@ async function want(
   const known = wanted.get(key)?.interest
   const interest = name === undefined || known === 'any' ? 'any' : new Set([...(known ?? []), name])
   wanted.set(key, { folder, interest })
-}
-
-const MAX_LINKS = 40
-
-/** The places on the way to a path that may be swapped: each link, the last name, and the first missing one. */
-async function waypoints(disk: Disk, path: string): Promise<readonly { readonly folder: string; readonly name: string }[]> {
-  const { root } = parse(path)
-  const found: { folder: string; name: string }[] = []
-  let at = root
-  let names = path.slice(root.length).split(sep)
-  for (let links = 0; names.length > 0 && links < MAX_LINKS; ) {
-    const [name = '', ...rest] = names
-    names = rest
-    if (name === '') continue
-    const next = join(at, name)
-    const target = await linkTarget(disk, next)
-    if (target !== false || names.length === 0) found.push({ folder: at, name })
-    if (target === undefined) return found
-    if (target === false) at = next
-    else {
-      links += 1
-      const whole = resolve(dirname(next), target)
-      names = [...whole.slice(parse(whole).root.length).split(sep), ...names]
-      at = parse(whole).root
-    }
-  }
-  return found
-}
-
-/** The target of a link; false when it is no link, undefined when nothing exists. */
-async function linkTarget(disk: Disk, path: string): Promise<string | false | undefined> {
-  try {
-    return await disk.linkText(path)
-  } catch (error) {
-    return codeIn(error) === 'EINVAL' ? false : undefined
-  }
 }
 
 interface Where {
