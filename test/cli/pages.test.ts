@@ -84,7 +84,7 @@ test.each([
   ['a line', 401, 'sign in at the proxy', 'answered 401: sign in at the proxy; give --token-file FILE, or set CAPKEEPER_TOKEN'],
   ['an error', 503, '{"kind":"Error","message":"too busy"}', 'answered 503: too busy'],
   ['a page', 404, '<!doctype html>', 'answered 404; is that a capkeeper daemon, or a proxy that lets you in?'],
-  ['a page to sign in', 302, '', 'it redirects to login.example, as a proxy does that asks to sign in: give a token that it takes'],
+  ['a page to sign in', 302, '', 'it redirects, as a proxy does that asks to sign in: give a token that it takes'],
   ['a page that is no status', 200, '<html>', 'did not answer with a capkeeper status'],
   ['JSON that is no status', 200, '{"kind":"Plan"}', 'did not answer with a capkeeper status'],
 ])('status refuses %s', async (_name, status, body, message) => {

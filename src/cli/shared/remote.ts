@@ -53,16 +53,11 @@ async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestio
   const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const ending = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
   const answer = await fetch(url, { signal: ending, redirect: 'manual', headers })
-  if (answer.status >= 300 && answer.status < 400) throw new Error(leadsElsewhere(url, answer.headers.get('location'), token))
+  if (answer.status >= 300 && answer.status < 400) throw new Error(ELSEWHERE)
   return { status: answer.status, text: await answer.text() }
 }
 
-/** Only the host is told: the rest of such an address may hold what only its reader should see. */
-function leadsElsewhere(url: string, location: string | null, token: string | undefined): string {
-  const host = location === null ? undefined : URL.parse(location, url)?.host
-  const why = token === undefined ? 'give a token that it takes' : 'it may not take this token'
-  return `it redirects${host === undefined ? '' : ` to ${host}`}, as a proxy does that asks to sign in: ${why}`
-}
+const ELSEWHERE = 'it redirects, as a proxy does that asks to sign in: give a token that it takes'
 
 /** An answer that is not what was asked for, with what it says of itself. `way` tells how to give a token. */
 export function refusal({ url, token }: Pick<DaemonQuestion, 'url' | 'token'>, { status, text }: DaemonAnswer, way: string): CommandError {
