@@ -37,8 +37,6 @@ export const workspacePage: Page = async (documents, { params: { workspace: name
   ])
   const cycle = cycleOfSeries(credits)
   const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftChart(drift)].filter((chart) => chart !== undefined)
-  // A chart without figures is one sentence, and shares a column.
-  const [drawn, empties] = [charts.filter(({ isEmpty }) => !isEmpty), charts.filter(({ isEmpty }) => isEmpty)]
   return renderFrame({
     heading: one.name,
     badges: html`${badge(one.verdict, one.tone)}${modeBadge(one.mode, one.verdict)}`,
@@ -49,7 +47,7 @@ export const workspacePage: Page = async (documents, { params: { workspace: name
       holdsPart(one),
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
-      html`<div class="grid">${drawn.map(inSection)}${empties.length > 0 && html`<div class="stack">${empties.map(inSection)}</div>`}</div>`,
+      html`<div class="grid">${charts.map(inSection)}</div>`,
       poolsPart(pools),
       statePart(one),
     ],
@@ -194,35 +192,20 @@ function poolsPart(series: Document<'PoolSeries'>): Html | false {
   return charts.length > 0 && html`<div class="grid">${charts.map(inSection)}</div>${moreOf(series.poolsOmitted, 'pool')}`
 }
 
-function statePart(one: Document<'Workspace'>): Html {
-  const { policy, lastCycle, lastSuccessAt, approvals, balance, cycle, heldBy, use, at } = one
+function statePart({ approvals, balance, cycle, heldBy, use, at }: Document<'Workspace'>): Html | false {
   const ratios = Object.entries(use?.ratios ?? {}).flatMap(([window, ratio]) =>
     ratio === undefined ? [] : [`${number(ratio)} in ${window}`],
   )
-  return section(
-    'State',
-    facts([
-      [
-        'Policy',
-        policy &&
-          html`<a href="${url.section(one.name, 'policies')}"><code>${policy.digest === '' ? 'none yet' : policy.digest}</code></a>, loaded ${when(policy.loadedAt, at)}`,
-      ],
-      ['Revision', policy && policy.revision !== '' && html`<code>${policy.revision.slice(0, 12)}</code>`],
-      [
-        'Last cycle',
-        lastCycle &&
-          html`${lastCycle.result}, ${when(lastCycle.finishedAt, at)}${lastCycle.message !== undefined && html`: ${lastCycle.message}`}`,
-      ],
-      ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
-      ['Pace, 1 is even', ratios.join(', ')],
-      [
-        'Of the cycle’s credits',
-        use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits),
-      ],
-      ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
-      ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
-      ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
-      ['Held by replica', heldBy],
-    ]),
-  )
+  const known = facts([
+    ['Pace, 1 is even', ratios.join(', ')],
+    [
+      'Of the cycle’s credits',
+      use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits),
+    ],
+    ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
+    ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
+    ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
+    ['Held by replica', heldBy],
+  ])
+  return known && section('State', known)
 }
