@@ -1,5 +1,5 @@
 // The words of all pages: their addresses, figures and instants in words, and names of ours as a reader reads them. No markup.
-import { DAY_MS } from '../core/model/units.ts'
+import { DAY_MS, span } from '../core/model/units.ts'
 
 /** Absent and empty parameters are left out. */
 export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
@@ -79,32 +79,10 @@ const DAY_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'sho
 /** `20 Nov`, in UTC. */
 export const dayMonth = (at: number): string => DAY_MONTH.format(at)
 
-const UNITS: readonly (readonly [seconds: number, unit: string])[] = [
-  [86_400, 'd'],
-  [3_600, 'h'],
-  [60, 'min'],
-  [1, 's'],
-]
-
-/** The distance between two instants in its largest one or two units: `4 h 5 min`, `12 s`. */
-export function span(from: string, to: string): string {
-  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000))
-  const first = UNITS.findIndex(([size]) => seconds >= size)
-  if (first < 0) return '0 s'
-  const parts: string[] = []
-  let rest = seconds
-  for (const [size, unit] of UNITS.slice(first, first + 2)) {
-    const count = Math.floor(rest / size)
-    if (count > 0) parts.push(`${count} ${unit}`)
-    rest -= count * size
-  }
-  return parts.join(' ')
-}
-
 /** `4 h ago` or `in 3 d`, in its largest unit. */
 export function relative(at: string, now: string): string {
-  const [nearest] = span(at < now ? at : now, at < now ? now : at).split(/(?<=[a-z]) /)
-  return at <= now ? `${nearest} ago` : `in ${nearest}`
+  const ms = Math.round((Date.parse(now) - Date.parse(at)) / 1_000) * 1_000
+  return ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`
 }
 
 /** `in_sync` as `in sync`. */

@@ -6,12 +6,12 @@ import { findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'
 import { jsonText, plain } from '../../core/escape/text.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import { count, type Instant } from '../../core/model/units.ts'
+import { count, type Instant, span } from '../../core/model/units.ts'
 import { API_VERSION } from '../../policy/bounds.ts'
 import type { Cli } from './context.ts'
 import { takeOffScreen } from './progress.ts'
 
-export { count }
+export { count, span }
 
 export const people = (amount: number): string => count(amount, 'person', 'people')
 
@@ -43,20 +43,6 @@ export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
 
 /** `2026-11-20 12:00:05Z`, for people. */
 export const shortTime = (at: Instant): string => `${rfc3339(at).slice(0, 19).replace('T', ' ')}Z`
-
-const UNITS: readonly (readonly [string, number])[] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-]
-
-/** A length of time in its largest whole unit: `3 d`, `5 h`, `12 min`, `40 s`. */
-export function span(ms: number): string {
-  const length = Math.max(0, ms)
-  const [unit, size] = UNITS.find(([, unitMs]) => length >= unitMs) ?? ['s', 1_000]
-  return `${Math.floor(length / size)} ${unit}`
-}
 
 /** The lines that there are: a condition stands before each that may be missing. */
 export const present = (...parts: readonly (string | readonly string[] | false | undefined)[]): readonly string[] =>

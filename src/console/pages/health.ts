@@ -1,11 +1,12 @@
 // How the daemon runs one workspace: conditions, cycles, requests, the service model, version and replicas.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
+import { span } from '../../core/model/units.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, facts, holdLink, SEVERITY_WEIGHT, section, tile, tiles, when } from '../parts.ts'
 import { column, listing, listSection } from '../tables.ts'
-import { number, percent, plural, span, withoutWays, words } from '../words.ts'
+import { number, percent, plural, withoutWays, words } from '../words.ts'
 
 export const healthPage: Page = async (documents, { params: { workspace = '' } }) => {
   const one = await documents.health(workspace)
@@ -60,7 +61,8 @@ function figures(one: Document<'Health'>): Html {
     tile(
       'Last cycle',
       lastCycle ? lastCycle.result : 'none yet',
-      lastCycle && html`${when(lastCycle.finishedAt, at)}, took ${span(lastCycle.startedAt, lastCycle.finishedAt)}`,
+      lastCycle &&
+        html`${when(lastCycle.finishedAt, at)}, took ${span(Date.parse(lastCycle.finishedAt) - Date.parse(lastCycle.startedAt))}`,
       !lastCycle
         ? 'warn'
         : lastCycle.result === 'error'

@@ -24,6 +24,18 @@ export const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: M
 export const lengthMs = (text: string): number =>
   [...text.matchAll(/(\d+)([a-z]+)/g)].reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (UNIT_MS[unit] ?? 0), 0)
 
+const SPANS = [
+  ['d', DAY_MS],
+  ['h', HOUR_MS],
+  ['min', MINUTE_MS],
+] as const
+
+/** A length of time in its largest whole unit: `3 d`, `5 h`, `12 min`, `40 s`. */
+export function span(ms: number): string {
+  const [unit, size] = SPANS.find(([, unitMs]) => ms >= unitMs) ?? ['s', 1_000]
+  return `${Math.floor(Math.max(0, ms) / size)} ${unit}`
+}
+
 export const MAX_CAP = 2_147_483_647
 
 export const credits = (amount: number): Credits => amount as Credits
