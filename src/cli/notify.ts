@@ -122,7 +122,7 @@ async function previewOne(reader: WorkspaceReader<PlanLedger>, people: PeopleSho
   const labels = labelsFor(people, ledger.fact('peopleSalt'))
   const shown = { desiredState, planned }
   const lately = await happened({ state, shown, pause: await ledger.pause(clock.now()), clock, ledger }, settings)
-  const due = dueNow({ config, state, shown, clock, ledger }, { settings, ...labels }, { happened: lately })
+  const due = dueNow({ config, state, shown, clock, ledger }, { settings, ...labels }, lately)
   const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
   const pools = new Set(policy.set.pools.map(({ name }) => name))
   const notes = settings.owners.flatMap(({ of }) => {

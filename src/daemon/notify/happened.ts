@@ -7,20 +7,12 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, toldNow } from '../../core/notify/due.ts'
-import { type Happening, lookBackMs, type PoolUse } from '../../core/notify/happened.ts'
+import { type Happening, lookBackMs } from '../../core/notify/happened.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { isDue } from '../../core/notify/told.ts'
 import type { Ledger } from '../../ports.ts'
-import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
+import { cycleOf } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
-
-/** Who shares a pool: ids of groups, where it has them, and everybody who counts as a member. */
-export function sharersOf(name: string, { policy, pools }: Pick<WorkspaceState, 'policy' | 'pools'>): Pick<PoolUse, 'groups' | 'members'> {
-  const declared = policy.set.pools.find((pool) => pool.name === name)?.members
-  const kept = Object.hasOwn(pools, name) ? pools[name]?.members : undefined
-  const members = Object.entries(kept ?? {}).flatMap(([email, { left }]) => (left ? [] : email))
-  return { groups: declared?.kind === 'groups' ? declared.ids : [], members }
-}
 
 interface Happened extends Pick<Workspace, 'state' | 'clock'> {
   readonly shown: Pick<Workspace['shown'], 'planned' | 'desiredState'>

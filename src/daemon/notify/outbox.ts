@@ -16,7 +16,7 @@ import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
-import { happened, sharersOf } from './happened.ts'
+import { happened } from './happened.ts'
 
 /** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10
@@ -40,10 +40,10 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   const { settings } = notifier
-  const looked: LookedUp = { happened: await happened(workspace, settings) }
+  const lately = await happened(workspace, settings)
   const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    const { messages, told, quiet } = dueNow(workspace, notifier, looked)
+    const { messages, told, quiet } = dueNow(workspace, notifier, lately)
     const batch = chosen(quiet ? [] : messages, tried).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
@@ -97,9 +97,6 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
   }
 }
 
-/** What was looked up in the ledger. */
-type LookedUp = Pick<DueInputs, 'happened'>
-
 interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
   readonly config: { readonly name: string }
   readonly ledger: Pick<RecordsReader, 'fact'>
@@ -109,7 +106,7 @@ interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
 export function dueNow(
   telling: Telling,
   { settings, label, all }: Pick<Notifier, 'settings' | 'label' | 'all'>,
-  { told = telling.ledger.fact('told'), happened = [] }: LookedUp & Pick<Partial<DueInputs>, 'told'> = {},
+  happened: DueInputs['happened'],
 ): Due {
   const { clock, config } = telling
   const now = clock.now()
@@ -127,7 +124,7 @@ export function dueNow(
     stopOf: stopsIn(telling, now),
     happened,
     revision: telling.state?.policy.revision ?? '',
-    told,
+    told: telling.ledger.fact('told'),
     label,
     all,
   })
@@ -157,9 +154,13 @@ function figuresOf({ state, clock }: Pick<Telling, 'state' | 'clock'>): Workspac
 
 function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUse[] {
   const { state } = telling
-  return poolsOfCycle(telling).flatMap(({ name, credits, figures: { used, exhaustedAt } }): readonly PoolUse[] =>
-    state ? [{ name, ...sharersOf(name, state), credits, used, exhaustedAt }] : [],
-  )
+  if (!state) return []
+  return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
+    const declared = state.policy.set.pools.find((pool) => pool.name === name)?.members
+    const kept = Object.hasOwn(state.pools, name) ? state.pools[name]?.members : undefined
+    const members = Object.entries(kept ?? {}).flatMap(([email, { left }]) => (left ? [] : email))
+    return { name, groups: declared?.kind === 'groups' ? declared.ids : [], members, credits, used, exhaustedAt }
+  })
 }
 
 /** A message that did not arrive is reported for a day after its last try, for it may not be due any more. Choice. */
