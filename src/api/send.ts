@@ -52,7 +52,7 @@ export interface ClientOptions {
   /** The rates learned in earlier runs, by key name (`LedgerFacts.pace`). */
   readonly learned?: Readonly<Record<string, unknown>>
   /** A rate changed; `learned` is to be stored under the key's name. */
-  readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
+  readonly onLearned?: (keyName: string, learned: LearnedRate) => void
   /** Called with each answer that tells something about the deployment. */
   readonly onSeen?: (observation: WireObservation) => void
   /** Whether a write that may take so long may be sent now. Asked before it begins, and again once its connection is open. Absent: always. */

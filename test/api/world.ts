@@ -58,7 +58,7 @@ export const keyRing = (
 export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()) {
   const transport = scripted(clock, script)
   const events: RequestEvent[] = []
-  const learned: [string, unknown, number][] = []
+  const learned: [string, unknown][] = []
   const { paces = createPaces() } = overrides
   const options: ClientOptions = {
     transport,

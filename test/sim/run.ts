@@ -221,7 +221,7 @@ function lineOf(step: Step): string | undefined {
 }
 
 function toldLine({ process, event }: Extract<Step, { kind: 'told' }>): string | undefined {
-  if (event.kind === 'request-finished' || event.kind === 'rate-learned') return undefined
+  if (event.kind === 'request-finished') return undefined
   if (event.kind === 'planned') {
     const changes = event.plan.changes.map(
       ({ scope, from, to, disposition }) => `${scopeKey(scope)} ${from}->${to} ${JSON.stringify(disposition)}`,

@@ -154,7 +154,7 @@ interface QueueOptions {
   readonly paces: Paces
   /** The rates learned in earlier runs, by key name. */
   readonly learned: Readonly<Record<string, unknown>>
-  readonly onLearned: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
+  readonly onLearned: (keyName: string, learned: LearnedRate) => void
 }
 
 export type Queue = ReturnType<typeof createQueue>
@@ -252,7 +252,7 @@ function report(key: KeyPace, onLearned: QueueOptions['onLearned']): void {
   const { rate, limited, tryMs } = key.known
   if (learned.rate === rate && learned.limited === limited && learned.tryMs === tryMs) return
   key.known = learned
-  for (const name of key.names) onLearned(name, learned, currentRate(key.pace))
+  for (const name of key.names) onLearned(name, learned)
 }
 
 function setAlarm(state: State, lane: Lane, at: number): void {

@@ -236,10 +236,6 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
     ...{ leases: host.leases, ...learning.reports },
     paces: host.pacesOf(config),
     knownAt: () => ledger.fact('usage')?.roster.readAt,
-    onLearned(key, learned, ratePerSecond) {
-      learning.reports.onLearned(key, learned)
-      emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
-    },
     onRequest({ message, retryAfterMs: _, ...event }) {
       if (first === 'waiting') {
         first = event.outcome === 'ok' ? 'answered' : 'failed'

@@ -214,7 +214,6 @@ export interface LeaseShown {
 export type CycleEvent = { readonly workspace: string; readonly at: Instant } & (
   | { readonly kind: 'policy-loaded'; readonly policy: PolicyStatus }
   | { readonly kind: 'request-finished'; readonly operation: string; readonly outcome: RequestOutcome; readonly durationMs: number }
-  | { readonly kind: 'rate-learned'; readonly ratePerSecond: number }
   | { readonly kind: 'usage-read'; readonly roster?: Roster; readonly groups: readonly GroupMembers[]; readonly balance?: Balance }
   | { readonly kind: 'planned'; readonly plan: Plan; readonly pools?: Readonly<Record<string, PoolOfDay>> }
   | { readonly kind: 'change-finished'; readonly change: ScopeChange; readonly result: ChangeResult; readonly error?: string }

@@ -3,12 +3,11 @@
 import { pino } from 'pino'
 import { plain, printable } from '../../core/escape/text.ts'
 import { type Change, type ChangeResult, DONE, type Plan } from '../../core/model/change.ts'
-import { type Condition, type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
+import { type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit, EventOf } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
-import { count } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'
 import { firstProblem, instant, problemTexts } from './findings.ts'
 
@@ -25,8 +24,7 @@ type Log = (fields: LogFields, message: string, sentence?: () => string) => void
 /** error: a person must act; warn: held, or a foreign change; info: something was written or changed state; debug: the rest. */
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
-/** `forEyes`: lines are sentences for a person at a terminal. */
-export type Logger = Readonly<Record<Level, Log>> & { readonly forEyes?: boolean }
+export type Logger = Readonly<Record<Level, Log>>
 
 export interface LoggerOptions {
   readonly level: LogLevel
@@ -63,7 +61,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
       // Redacted before the line is made as well, because JSON escapes some characters of a key.
       lines[name](redactFields(fields, redact), redact(said))
     }
-  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug'), forEyes }
+  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug') }
 }
 
 /** The message with its error, its problems on lines of their own and, where fields are hidden, its other fields. */
@@ -101,53 +99,23 @@ async function prettyLine(colorize: boolean, hideObject: boolean): Promise<(line
   })
 }
 
-/**
- * Writes the lines of events. It remembers the plan of each workspace, to name it in the lines of its writes. In sentences for a person, a
- * foreign change waits for the end of its cycle, so that one line tells it with its revert.
- */
+/** Writes the lines of events. It remembers the plan of each workspace, to name it in the lines of its writes, and the names of groups. */
 export function eventLog(logger: Logger): Emit {
   const plans = new Map<string, Plan>()
   const groups = new Map<string, string>()
   const workspaces = new Set<string>()
-  const foreign = new Map<string, EventOf<'condition'>>()
-  const keyOf = ({ workspace }: CycleEvent, scope: Scope): string => `${workspace}\n${scopeKey(scope)}`
-  const write = (workspace: string, { level, fields, message, about, says }: Line): void =>
+  return (event) => {
+    const { workspace } = event
+    workspaces.add(workspace)
+    if (event.kind === 'planned') plans.set(workspace, event.plan)
+    if (event.kind === 'usage-read') for (const { id, name } of event.groups) groups.set(id, name)
+    const line = lineOf(event, plans.get(workspace))
+    if (!line) return
+    const { level, fields, message, about, says } = line
     logger[level]({ workspace, ...fields }, message, () => {
       const name = workspaces.size > 1 ? workspace : undefined
       return plain((about ? subject(nameOf(about, groups), name) : name === undefined ? '' : `${name}: `) + says())
     })
-  const tell = (event: CycleEvent): void => {
-    const line = lineOf(event, plans.get(event.workspace))
-    if (line) write(event.workspace, line)
-  }
-  return (event) => {
-    workspaces.add(event.workspace)
-    if (event.kind === 'planned') plans.set(event.workspace, event.plan)
-    if (event.kind === 'usage-read') for (const { id, name } of event.groups) groups.set(id, name)
-    if (logger.forEyes && event.kind === 'condition' && event.condition.type === 'ForeignChange') {
-      const { change, condition } = event
-      if (change !== 'ended' && condition.scope) foreign.set(keyOf(event, condition.scope), event)
-      return
-    }
-    if (event.kind === 'change-finished' && event.result === 'applied') {
-      const key = keyOf(event, event.change.scope)
-      const cause = foreign.get(key)
-      foreign.delete(key)
-      if (cause) {
-        const [fields, about] = [changeFields(event, plans.get(event.workspace)), event.change.scope]
-        const says = (): string => `${foreignText(cause.condition)}; put back`
-        write(event.workspace, { level: 'warn', fields, message: 'somebody else changed a cap', about, says })
-        return
-      }
-    }
-    if (event.kind === 'cycle-finished') {
-      for (const [key, one] of foreign) {
-        if (one.workspace !== event.workspace) continue
-        foreign.delete(key)
-        tell(one)
-      }
-    }
-    tell(event)
   }
 }
 
@@ -176,23 +144,6 @@ function lineOf(event: CycleEvent, plan: Plan | undefined): Line | undefined {
       const says = (): string => `${operation} ${outcome} after ${fields.durationMs} ms`
       return { level: 'debug', message: 'request finished', fields, says }
     }
-    case 'rate-learned': {
-      const { ratePerSecond } = event
-      const says = (): string => `learned a pace of ${Number(ratePerSecond.toFixed(2))} requests a second`
-      return { level: 'debug', message: 'request rate learned', fields: { ratePerSecond }, says }
-    }
-    case 'usage-read': {
-      const people = event.roster?.people.length
-      const fields = { people, groups: event.groups.length, balance: event.balance !== undefined }
-      const says = (): string =>
-        `read ${people === undefined ? '' : `${count(people, 'person', 'people')}, `}${count(fields.groups, 'group')}`
-      return { level: 'debug', message: 'usage read', fields, says }
-    }
-    case 'planned': {
-      const { id, changes, counts } = event.plan
-      const fields = { ...planFields(event.plan), counts: { ...counts } }
-      return { level: 'debug', message: 'planned', fields, says: () => `plan ${id} has ${count(changes.length, 'change')}` }
-    }
     case 'change-finished': {
       const [level, message] = CHANGE_LINES[event.result]
       return { level, message, fields: changeFields(event, plan), says: () => changeText(event), about: event.change.scope }
@@ -211,6 +162,8 @@ function lineOf(event: CycleEvent, plan: Plan | undefined): Line | undefined {
       if (result === 'partial') return { level: 'debug', message: 'cycle finished in part', fields: { ...fields, error }, says }
       return { level: 'info', message: 'cycle finished', fields, says }
     }
+    default:
+      return undefined
   }
 }
 
@@ -268,7 +221,8 @@ const BY_SCOPE: ReadonlySet<ConditionType> = new Set(['ForeignChange', 'Rejected
 
 function scopeText({ change, condition }: Transition): string {
   if (change === 'ended') return `${kindOf(condition.type).ended}`
-  if (condition.type === 'ForeignChange') return `${foreignText(condition)}; not put back yet`
+  const { fields } = condition
+  if (condition.type === 'ForeignChange') return `somebody else set ${fields?.['from']} → ${fields?.['to']}; not put back yet`
   return `left alone: ${condition.message} (${condition.reason})`
 }
 
@@ -292,8 +246,6 @@ function nameOf(scope: Scope, groups: ReadonlyMap<string, string>): string {
 }
 
 const values = (from: unknown, to: unknown): string => `${String(from).padStart(VALUE_WIDTH)} → ${to}`
-
-const foreignText = ({ fields }: Condition): string => `somebody else set ${fields?.['from']} → ${fields?.['to']}`
 
 const WHY: Readonly<Record<Change['cause'], string>> = {
   policy: '',

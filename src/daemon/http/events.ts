@@ -13,9 +13,6 @@ export type Live = ReturnType<typeof createLive>
 /** Events within this time are one change. Choice. */
 const TOGETHER_MS = 1_000
 
-/** They change nothing that is shown. */
-const UNSEEN: ReadonlySet<CycleEvent['kind']> = new Set(['request-finished', 'rate-learned'])
-
 /** `boot` names this process. */
 export function createLive(clock: Clock, boot: string) {
   const versions = new Map<string, number>()
@@ -40,7 +37,8 @@ export function createLive(clock: Clock, boot: string) {
     boot,
     changed,
     onEvent({ kind, workspace }: CycleEvent): void {
-      if (!UNSEEN.has(kind)) changed(workspace)
+      // A request changes nothing that is shown.
+      if (kind !== 'request-finished') changed(workspace)
     },
     /** Another one after each change. */
     version: (workspace: string): number => versions.get(workspace) ?? 0,

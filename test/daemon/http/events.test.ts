@@ -73,7 +73,7 @@ describe('a listener', () => {
     live.onEvent(event('acme', 'ended'))
     await clock.advance(1_000)
     expect(await one.next()).toEqual({ event: 'change', data: { workspace: 'acme' } })
-    live.onEvent({ workspace: 'acme', at: NOW, kind: 'rate-learned', ratePerSecond: 3 })
+    live.onEvent({ workspace: 'acme', at: NOW, kind: 'request-finished', operation: 'Analytics', outcome: 'ok', durationMs: 3 })
     live.onEvent(event('other'))
     await clock.advance(1_000)
     expect(await one.next()).toEqual({ event: 'change', data: { workspace: 'other' } })

@@ -262,10 +262,6 @@ async function openWorkspace(
     paces,
     ...learning.reports,
     knownAt: () => ledger.fact('usage')?.roster.readAt,
-    onLearned(name, learned, ratePerSecond) {
-      learning.reports.onLearned(name, learned)
-      tell({ kind: 'rate-learned', workspace: settings.name, at: clock.now(), ratePerSecond })
-    },
     onRequest: (event) => tell({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...event }),
   })
   return {
