@@ -17,7 +17,7 @@ import type {
   RunUse,
   SetAside,
 } from './core/model/observed.ts'
-import type { AddOnAsked, HistoryState, PersonHistory } from './core/model/past.ts'
+import type { AddOnAsked, PersonHistory } from './core/model/past.ts'
 import type { Cap } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
@@ -243,8 +243,8 @@ export interface Ledger extends Records {
    * the new value from the present one, and may be called again; undefined changes nothing. Resolves with whether anything was changed.
    */
   changeHistory(email: string, change: (before: PersonHistory) => HistoryChange | undefined): Promise<boolean>
-  /** Removes all use that `changeHistory` has saved, and saves the fact `history`. */
-  dropHistories(state: HistoryState): Promise<void>
+  /** Removes all use that `changeHistory` has saved, and saves when, as the fact `history`. */
+  dropHistories(at: Instant): Promise<void>
   /** The first day of which only readings tell, or of which add-on use is measured. */
   firstDay(of: 'recorded' | 'measured'): Promise<Instant | undefined>
   /** Saves the rows of some days, and the fact `runsAsked`. */

@@ -8,7 +8,7 @@ import { DIRECTORY_MEMORY, REMEMBERED } from '../resolve/roster.ts'
 import { ADD_ON_SOURCES, MEASURED_ADD_ON } from '../use/add-on.ts'
 import { DAY_FIGURES, JOURNAL_ENTRY } from './events.ts'
 import { BALANCE, GROUP_MEMBERS, ROSTER } from './observed.ts'
-import { ADD_ON_ASKED, BURNED_FACTS, HISTORY_STATE, RUNS_ASKED } from './past.ts'
+import { ADD_ON_ASKED, BURNED_FACTS, RUNS_ASKED } from './past.ts'
 import { CAP, ENVELOPE_MEMORY, KEPT_REVISION } from './policy.ts'
 import { ofScopes } from './scope.ts'
 import { anything, instant, list, number, type Of, oneOf, optional, record, shape, text } from './shape.ts'
@@ -116,8 +116,8 @@ export const FACTS = {
   told: TOLD,
   /** People who were forgotten, as keyed hashes: their past is not read again unless somebody names them. */
   forgottenHashes: list(text),
-  /** What the service's answers about the past of single people are worth. */
-  history: HISTORY_STATE,
+  /** `droppedAt`: when all that was kept of the past of people was last removed, and with it the days until then. */
+  history: shape({ droppedAt: optional(instant) }),
   /** People whom another process has erased, until the process that holds the workspace has erased them too. `hash`: SHA-256 of `at`, a line end and the e-mail. */
   forgotten: list(shape({ at: instant, hash: text })),
   /** Credits burned since the first reading; survives cycle resets and restarts. */

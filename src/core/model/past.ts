@@ -35,18 +35,6 @@ export const PERSON_HISTORY = shape({
 })
 export type PersonHistory = Of<typeof PERSON_HISTORY>
 
-/** What the service's answers about single people are worth, as it was last found. */
-export const HISTORY_STATE = shape({
-  checkedAt: instant,
-  /** An answer about one person tells of nobody else. */
-  isFiltered: boolean,
-  /** Past runs carry credits. */
-  hasCredits: boolean,
-  /** When all that was kept of people was last removed, and with it the days until then. */
-  droppedAt: optional(instant),
-})
-export type HistoryState = Of<typeof HISTORY_STATE>
-
 /** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
 const ASKED = {
   fromAt: instant,

@@ -88,7 +88,7 @@ type Run = ReturnType<typeof newRun>
 
 const newRun = (parts: CollectParts, options: HistoryRun) => ({
   ...options,
-  ...proving(parts, peopleToRead(parts.ledger, options.roster)),
+  ...proving(parts),
   lagMs: parts.config.usageLagMs,
   failed: 0,
   withoutCredits: 0,
@@ -127,7 +127,7 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun) {
 
 /** Returns the people whom another process has claimed. */
 async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<readonly string[]> {
-  const total = await totalOf(run, range, emails)
+  const total = await totalOf(run.parts, range)
   if (total === 'withoutCredits') {
     run.withoutCredits += emails.length
     run.onDone?.(emails.length)

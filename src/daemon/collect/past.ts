@@ -90,7 +90,7 @@ async function show(workspace: Workspace, roster: Roster, wanted: Days, stopped?
   let left = 0
   // Of days without credits nobody is asked.
   for (const { emails, ...range } of await historyPlan(workspace, { roster, wanted }))
-    if ((await totalOf({ parts: workspace }, range, emails)) !== 'withoutCredits') left += emails.length
+    if ((await totalOf(workspace, range)) !== 'withoutCredits') left += emails.length
   const history: HistoryShown = { ...wanted, days, left, stopped: stopped?.code }
   workspace.shown = { ...workspace.shown, history }
 }

@@ -277,7 +277,7 @@ function use(state: State) {
     saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
     ...histories(state),
     ...rows.use,
-    dropHistories: (found) => withFact({ kind: 'noDays' }, 'history', found),
+    dropHistories: (droppedAt) => withFact({ kind: 'noDays' }, 'history', { droppedAt }),
     saveAddOnUse: (batch) => withFact({ kind: 'addOn', batch }, 'addOnAsked', batch.asked),
     saveBurn(step) {
       const { highest: _, ...burned } = step.burned
