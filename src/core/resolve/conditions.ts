@@ -250,9 +250,6 @@ export type RuleNote = Note<'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'>
 /** With fewer people, a rule that matches everybody is not suspicious. */
 const FEW_PEOPLE = 5
 
-/** How many domains are listed at most. */
-const FEW_DOMAINS = 5
-
 /** The known word nearest to one that was typed; undefined when none is near. */
 export type NearestWord = (word: string, known: readonly string[]) => string | undefined
 
@@ -266,10 +263,10 @@ interface Judged {
 /** Notes in the order of the rules; none while there is no roster. */
 export function ruleNotes(statuses: readonly RuleStatus[], judged: Judged): readonly RuleNote[] {
   if (judged.people.length === 0) return []
-  return statuses.flatMap((status, index) => noteOf(status, judged, statuses.slice(0, index)) ?? [])
+  return statuses.flatMap((status) => noteOf(status, judged) ?? [])
 }
 
-function noteOf(status: RuleStatus, judged: Judged, earlier: readonly RuleStatus[]): RuleNote | undefined {
+function noteOf(status: RuleStatus, judged: Judged): RuleNote | undefined {
   const { rule, people: matched, holds, unknown } = status
   const { name, when, at } = rule
   const { people, facts } = judged
@@ -282,19 +279,12 @@ function noteOf(status: RuleStatus, judged: Judged, earlier: readonly RuleStatus
     return note('RULE_UNKNOWN', `: whether it matches is not known for ${whom} what is in force${because}`)
   }
   if (matched === 0) {
-    const why = holds > 0 ? whyEarlier(earlier) : whyNobody(rule, judged)
+    const why = holds > 0 ? 'earlier rules match, or may match, everybody that it would' : whyNobody(rule, judged)
     return note('RULE_NOBODY', ` matches nobody: ${why}`)
   }
   const isEverybody = Object.keys(when).length === 1 && when.email !== undefined && people.length >= FEW_PEOPLE && matched === people.length
   if (!isEverybody) return undefined
   return note('RULE_EVERYBODY', ` matches everybody on the roster: e-mail matches ${when.email} for all ${matched}`)
-}
-
-function whyEarlier(earlier: readonly RuleStatus[]): string {
-  const isOpen = earlier.some(({ unknown }) => unknown > 0)
-  const isMatching = earlier.some(({ people }) => people > 0)
-  if (!isMatching) return 'it is not known whether earlier rules match those that it would'
-  return `earlier rules match everybody that it would${isOpen ? ', or it is not known whether they do' : ''}`
 }
 
 function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): string {
@@ -332,29 +322,13 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   attributes: ({ attributes = {} }, people, _facts, nearest) => nobodyHas(attributes, people, nearest),
 }
 
-/** The nearest domain, or all domains where nobody has the given one; else the person with the nearest name. */
+/** The nearest whole address, so that it is hashed wherever people are; for a pattern the same name at the nearest domain. */
 function nearestAddress(pattern: string, people: readonly Person[], nearest: NearestWord): string {
-  const [domain, name] = [domainOf(pattern), nameOf(pattern)]
-  const domains = [...new Set(people.map(({ email }) => domainOf(email)))].sort()
-  if (pattern.includes('@') && !isGlob(domain) && !domains.includes(domain)) {
-    const near = nearest(domain, domains)
-    if (near !== undefined) return `; did you mean ${name}@${near}?`
-    const more = domains.length > FEW_DOMAINS ? ` and ${domains.length - FEW_DOMAINS} more` : ''
-    return `; the domains there are: ${domains.slice(0, FEW_DOMAINS).join(', ')}${more}`
-  }
-  // The whole address, so that it is hashed wherever people are.
-  const candidates = isGlob(domain) ? people : people.filter(({ email }) => domainOf(email) === domain)
-  const names = candidates.map(({ email }) => nameOf(email))
-  const near = isGlob(name) ? undefined : nearest(name, names)
-  const person = near === undefined ? undefined : candidates[names.indexOf(near)]
-  return person === undefined ? '' : `; the nearest is ${person.email}`
+  const name = pattern.slice(0, pattern.lastIndexOf('@') + 1)
+  const addresses = people.map(({ email }) => (/[*?]/.test(pattern) ? name + email.slice(email.lastIndexOf('@') + 1) : email))
+  const near = nearest(pattern, [...new Set(addresses)].sort())
+  return near === undefined ? '' : `; did you mean ${near}?`
 }
-
-const isGlob = (text: string): boolean => /[*?]/.test(text)
-
-const nameOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')))
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
 /** `text`: days in words that agree with what the condition makes of them. */
 const nearestOf = (days: readonly number[], pick: (a: number, b: number) => number, text: (days: number) => string): string =>
