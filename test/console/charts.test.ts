@@ -158,10 +158,10 @@ test('tables that draw tell every figure, lead to those people, and have both si
 
 test('what the days of a person do not sum to is on the last one, which has the figure of the present', async () => {
   const days = [
-    { day: '2026-11-01', burned: 10, addOn: 10, grade: 'reconstructed', starts: true },
-    { day: '2026-11-02', burned: 30, addOn: 40, grade: 'partial' },
-    { day: '2026-11-03', burned: 20, addOn: 60 },
+    { day: '2026-11-01', addOn: 10, grade: 'reconstructed' },
+    { day: '2026-11-02', addOn: 40, grade: 'partial' },
+    { day: '2026-11-03', addOn: 60 },
   ] as const
-  const { rows } = await figure('person-use', PERSON, changed({ person: { addOn: 100, use: { days, addOnSource: 'estimated' } } }))
+  const { rows } = await figure('person-use', PERSON, changed({ person: { addOn: 100, use: { days } } }))
   expect(rows.map(([, used]) => used)).toEqual(['10', '40', '100'])
 })

@@ -1,6 +1,5 @@
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it. And the timeline of the workspace.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
-import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { ChangeEntry, Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
@@ -50,10 +49,7 @@ export const holdPage: Page = async (documents, { params: { workspace = '', name
       ]),
       releasePart(one),
       arithmeticPart(one),
-      section(
-        'People affected',
-        html`${filterForm(path, query, [{ name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
-      ),
+      section('People affected', html`${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`),
       heldPart(one),
     ],
   })

@@ -34,8 +34,7 @@ ${!ledgerWritable && box.bad`<p><strong>The ledger cannot be written</strong>, s
 }
 
 function totals({ items, total, attention, attentionOmitted, at }: Document<'WorkspaceList'>): Html {
-  // Entries with a good tone only inform.
-  const count = attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
+  const count = attention.length + attentionOmitted
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
@@ -73,7 +72,7 @@ function needs({ attention, attentionOmitted, total }: Document<'WorkspaceList'>
 const need = (
   { workspace, tone, subject, text, path }: AttentionEntry,
   namesIt: boolean,
-): Html => html`<li class="${tone === 'good' ? 'info' : tone}">${badge(words(subject), tone === 'good' ? 'info' : tone)}
+): Html => html`<li class="${tone}">${badge(words(subject), tone)}
 <span class="what"><a href="${path}">${text}</a></span>${namesIt && html`<span class="where">${workspace}</span>`}</li>`
 
 function lines(list: Document<'WorkspaceList'>, query: Query): Html {

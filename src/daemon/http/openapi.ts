@@ -17,12 +17,6 @@ function queryParameter({ name, about, kind, words, pattern, least, most, usuall
     text: { type: 'string', maxLength: MOST_LETTERS, pattern: pattern?.source },
     word: { type: 'string', enum: words },
     whole: { type: 'integer', minimum: least, maximum: most },
-    instant: {
-      anyOf: [
-        { type: 'string', format: 'date-time' },
-        { type: 'string', format: 'date' },
-      ],
-    },
   }
   return {
     name,

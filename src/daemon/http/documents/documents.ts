@@ -3,7 +3,6 @@
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/grants.ts'
-import { readDate } from '../../../policy/dates.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import type { Clock } from '../../../ports.ts'
 import type { PeopleIndex } from './people/roster.ts'
@@ -36,7 +35,7 @@ export class DocumentError extends Error {
 export interface Parameter {
   readonly name: string
   readonly about: string
-  readonly kind: 'text' | 'whole' | 'instant' | 'word'
+  readonly kind: 'text' | 'whole' | 'word'
   readonly words?: readonly string[]
   /** Of a text, for the OpenAPI document; the document itself refuses others. */
   readonly pattern?: RegExp
@@ -82,11 +81,6 @@ export function asked(query: Query, parameters: readonly Parameter[]) {
     word: <const T extends string>(name: string, words: readonly T[]): T | undefined =>
       words.find((one) => one === (given.get(name) ?? known.get(name)?.usually)),
     whole: (name: string): number => Number(given.get(name) ?? known.get(name)?.usually),
-    /** Milliseconds since the epoch. */
-    instant(name: string): number | undefined {
-      const value = given.get(name)
-      return value === undefined ? undefined : Date.parse(value)
-    },
   }
 }
 
@@ -105,15 +99,7 @@ function checkValue({ name, kind, words = [], least = 0, most = 0 }: Parameter, 
   if (kind === 'whole' && !(/^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most)) {
     throw new DocumentError(400, `${name} cannot be ${shown}; write a whole number from ${least} to ${most}`)
   }
-  if (kind === 'instant' && !isInstant(value)) {
-    throw new DocumentError(400, `${name} cannot be ${shown}; write an instant such as 2026-11-20T12:00:00Z, or a day such as 2026-11-20`)
-  }
 }
-
-const isInstant = (value: string): boolean =>
-  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(value) &&
-  readDate(value.slice(0, 10)) !== undefined &&
-  Number.isFinite(Date.parse(value))
 
 export type Page<T> = ReturnType<typeof pageOf<T>>
 

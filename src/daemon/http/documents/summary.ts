@@ -1,7 +1,7 @@
 // A workspace at a glance: one verdict, the counts, what a person should look at first, and the parts that /status, the pages and /api/v1 have in
 // common. It weighs what is known and finds nothing itself.
 
-import { type ConditionType, kindOf, type Severity } from '../../../core/model/condition.ts'
+import { type ConditionType, kindOf } from '../../../core/model/condition.ts'
 import { SCOPE_STATES, type WorkspaceView } from '../../../core/model/events.ts'
 import type { Roster } from '../../../core/model/observed.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
@@ -28,14 +28,13 @@ const VERDICTS = {
   pause: 'paused',
   credits: 'credits run out early',
   warning: 'a warning',
-  people: 'people at their cap',
   config: 'config not valid',
   ledger: 'the ledger cannot be written',
 } as const
 
 export const attention = record('Something that needs a person.')({
   workspace: t.plain(),
-  tone: t.tone,
+  tone: t.words(['bad', 'warn'], 'How much it needs one.'),
   subject: t.words(Object.keys(VERDICTS) as (keyof typeof VERDICTS)[]),
   text: t.text('One sentence.'),
   path: t.plain('The page about it.'),
@@ -84,18 +83,16 @@ export const summaryOf = (view: WorkspaceView) => ({ ...view, ...verdictOf(view,
 function verdictOf(view: WorkspaceView, first: AttentionEntry | undefined): { readonly tone: Tone; readonly verdict: string } {
   const isBroken = view.policy?.valid === false
   if (!view.lastCycle) return isBroken ? { tone: 'bad', verdict: VERDICTS.policy } : { tone: 'warn', verdict: 'first cycle under way' }
-  if (!first || first.tone === 'good') return { tone: 'good', verdict: 'in sync' }
+  if (!first) return { tone: 'good', verdict: 'in sync' }
   return { tone: first.tone, verdict: VERDICTS[first.subject] }
 }
-
-const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = { error: 'bad', warn: 'warn', info: 'good' }
 
 /** What a person should look at in one workspace, the most pressing first. */
 export function attentionOf(view: WorkspaceView): readonly AttentionEntry[] {
   const { workspace, lastCycle, policy, pause, holds, scopes } = view
   const found: AttentionEntry[] = []
   const base = `/workspaces/${encodeURIComponent(workspace)}`
-  const tell = (tone: Tone, subject: AttentionEntry['subject'], text: string, path = ''): void => {
+  const tell = (tone: AttentionEntry['tone'], subject: AttentionEntry['subject'], text: string, path = ''): void => {
     found.push({ workspace, tone, subject, text, path: `${base}${path}` })
   }
   const counts = t.countStates(scopes)
@@ -115,9 +112,10 @@ export function attentionOf(view: WorkspaceView): readonly AttentionEntry[] {
   if (pause) tell('warn', 'pause', `paused until ${formatInstant(pause.untilAt)}: ${pause.reason}`)
   const exhaustedAt = view.use?.figures?.exhaustedAt
   if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${formatInstant(exhaustedAt)}, before the cycle ends`)
-  for (const { type, message } of t.warningsOf(view)) tell(SEVERITY_TONES[kindOf(type).severity], 'warning', message, '/health')
-  const atCap = countBands(view.people)?.at_cap ?? 0
-  if (atCap > 0) tell('good', 'people', `${count(atCap, 'person', 'people')} at their cap`, '/people?band=at_cap')
+  for (const { type, message } of t.warningsOf(view)) {
+    const { severity } = kindOf(type)
+    if (severity !== 'info') tell(severity === 'error' ? 'bad' : 'warn', 'warning', message, '/health')
+  }
   return found.toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
 }
 

@@ -50,7 +50,7 @@ export function workspacesDocument(
 ) {
   const question = asked(query, WORKSPACES_QUERY)
   const found = [...daemonAttention(daemon), ...views.flatMap(attentionOf)]
-  const pressing = found.filter(({ tone }) => tone !== 'good').toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
+  const pressing = found.toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
   const items = views.map(summaryOf)
   items.sort((a, b) => toneRank(a.tone) - toneRank(b.tone) || (a.workspace < b.workspace ? -1 : 1))
   return WORKSPACES.show({ ...daemon, attention: pressing, parts: parts.map(summaryOf), ...pageOf(items, question) }, showing)

@@ -133,7 +133,6 @@ const personDay = record('One day of a person.')({
 
 const personUse = record('Use by day against the cap.')({
   days: t.list(personDay, 'The last 90 days, in order.'),
-  addOnSource: optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
 })
 
 type PersonKnown = NamedRow &
@@ -286,10 +285,7 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
     })
     before = cap
   }
-  return {
-    days: listed,
-    addOnSource: listed.at(-1)?.addOn === undefined ? undefined : isMeasured ? 'measured' : 'estimated',
-  }
+  return { days: listed }
 }
 
 const useDay = record('One day.')({

@@ -26,7 +26,6 @@ export const CHANGES_QUERY: readonly Parameter[] = [
   word('kind', CHANGE_KINDS, 'What happened.'),
   text('scope', '`team`, `group:ID`, or a person as shown.'),
   text('plan', `The id of a plan. Its writes are found among the ${MOST_SEARCHED} before \`after\`.`),
-  { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
   { name: 'after', about: '`next` of the previous answer.', kind: 'text', pattern: CURSOR },
   limitOf(50, MOST_ENTRIES),
 ]
@@ -70,15 +69,13 @@ export async function changesDocument(seen: Seen, query: Query = {}) {
   const scope = await scopeOf(question.text('scope'), seen)
   const kind = question.word('kind', CHANGE_KINDS)
   const plan = question.text('plan')
-  const sinceAt = question.instant('since')
   const asksWrites = kind === undefined || kind === 'write'
-  const range = { limit: cursor.skip + limit + 1, untilAt: cursor.untilAt, scope, sinceAt }
+  const range = { limit: cursor.skip + limit + 1, untilAt: cursor.untilAt, scope }
   const writes = asksWrites ? await writesOf(seen, range, plan) : []
   const others = (journal?.entries ?? []).filter(
     (entry) =>
       (kind === undefined || entry.kind === kind) &&
       entry.at <= cursor.untilAt &&
-      (sinceAt === undefined || entry.at >= sinceAt) &&
       (plan === undefined || ('planId' in entry && entry.planId === plan)) &&
       (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
   )
