@@ -1,6 +1,7 @@
 // Classifies failed requests. An answer is judged by its status, then its code, then the stem of its message (docs/service.md, What the client tolerates,
 // points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause and never holds a request or an answer. The
 // service's own words go through `tidy` first, because a service may echo the key that it refuses.
+import type { AspectValue, WireObservation } from '../core/interpret/evidence.ts'
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, type Operation } from '../core/model/observed.ts'
 import type { WireAnswer } from '../ports.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
@@ -125,6 +126,31 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
   }
   const hint = status === 404 && (said.html || quote === '' || /page not found/i.test(quote)) ? '; is the base URL right?' : ''
   return { operation, kind, status, ...rest, message: `${operation}: ${KIND_TEXT[kind]} (${status})${because}${hint}` }
+}
+
+/**
+ * The shape of the service's own refusals. Undefined where a proxy may have answered instead: redirects, limits, 5xx, HTML pages and empty
+ * bodies.
+ */
+export function errorSighting(answer: WireAnswer, operation: Operation): WireObservation | undefined {
+  const { status } = answer
+  const succeeded = status >= 200 && status < 300
+  if (!succeeded && (status < 400 || status >= 500 || [407, 408, 429].includes(status))) return undefined
+  const body = bodyOf(answer)
+  const value = succeeded ? (carriesError(body) ? 'ok' : undefined) : shapeOf(body, answer.body)
+  return value && { aspect: 'errors', value, evidence: `${operation} was refused with ${status} and ${SHAPE_TEXT[value]}` }
+}
+
+const SHAPE_TEXT: Readonly<Record<AspectValue<'errors'>, string>> = {
+  error: 'an object with `error`',
+  coded: 'an object with `code` and `message`',
+  text: 'plain text',
+  ok: 'an error in the body of a success',
+}
+
+function shapeOf(body: unknown, text: string): AspectValue<'errors'> | undefined {
+  if (isObject(body)) return typeof body['error'] === 'string' ? 'error' : typeof body['message'] === 'string' ? 'coded' : undefined
+  return text.trim() === '' || errorTextOf(body, text).html ? undefined : 'text'
 }
 
 const KIND_TEXT: Readonly<Record<ApiErrorKind, string>> = {

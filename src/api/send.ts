@@ -21,7 +21,7 @@ import {
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { type Reading, withoutEcho } from './decode.ts'
-import { BoundError, classify, malformed, notSent, outcomeOfFailure, tidy } from './errors.ts'
+import { BoundError, classify, errorSighting, malformed, notSent, outcomeOfFailure, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import { takeRows } from './transport/cut.ts'
 import { createQueue, type Paces, type Permit, type Queue, type Turn, type Urgency, underSignals } from './transport/queue.ts'
@@ -321,7 +321,11 @@ function judge<Value>({ options }: Machine, request: ApiRequest<Value>, { readin
   const { operation, body } = request
   const names = ['user_email', 'group_id', 'group_name', 'emails'].some((field) => field in body)
   const verdict = classify(answer, operation, { nowMs: options.clock.now(), redact: options.keys.redact, names })
-  if (verdict.kind === 'failed') return verdict.error
+  if (verdict.kind === 'failed') {
+    const observation = options.onSeen && errorSighting(answer, operation)
+    if (observation) options.onSeen?.(observation)
+    return verdict.error
+  }
   try {
     if (reading.rows && !answer.isCut) takeRows(verdict.body, reading.rows)
     return reading.decode(verdict.body)

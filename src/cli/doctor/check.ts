@@ -134,6 +134,7 @@ const ASPECT_TEXT = {
   reads: 'reads',
   zero: 'a cap of 0',
   spelling: 'the name of the cap',
+  errors: 'errors',
 } as const
 
 /** What is recorded together with what doctor itself has just seen in answers. */

@@ -1,5 +1,5 @@
 // How a deployment was observed to work where the interface is silent: how it keeps caps, what reads show, what becomes of a 0, how the cap
-// is spelt. Each observation keeps its evidence. The service model follows from it: one value for the workspace, declared or
+// is spelt, how errors look. Each observation keeps its evidence. The service model follows from it: one value for the workspace, declared or
 // established by evidence, and never guessed scope by scope (docs/operations.md).
 
 import type { ScopeChange } from '../model/change.ts'
@@ -25,6 +25,8 @@ const ASPECT_SHAPES = {
   zero: seenAs('stored', 'omitted', 'rejected'),
   /** The name that answers give the cap. */
   spelling: seenAs('camel', 'snake', 'both'),
+  /** An object with one text, one with code and message, plain text, or an error in a success. */
+  errors: seenAs('error', 'coded', 'text', 'ok'),
 }
 
 /** An aspect that was never observed is absent. */
@@ -43,7 +45,7 @@ export type Observation = {
 }[Aspect]
 
 /** Observations that the client makes on any answer. */
-export type WireObservation = Extract<Observation, { readonly aspect: 'spelling' }>
+export type WireObservation = Extract<Observation, { readonly aspect: 'spelling' | 'errors' }>
 
 /** Values that a stale reading could seem to disprove: they stay until the settings declare otherwise. */
 const LASTING: { readonly [A in Aspect]?: AspectValue<A> } = { caps: 'copied', reads: 'inherited' }

@@ -90,7 +90,7 @@ describe('what the client sees and learns', () => {
     })
     const one = await testWorld({ ...COMPANY, learns: true, wrapLedger })
     for (let cycles = 0; cycles < 3; cycles += 1) await one.cycle(POLICY)
-    expect([values(one), saved]).toEqual([{ spelling: 'camel' }, 1])
+    expect([values(one), saved]).toEqual([{ errors: 'error', spelling: 'camel' }, 1])
   })
 
   test('fails no cycle while the ledger cannot record it, and is recorded once it can', async () => {
