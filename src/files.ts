@@ -319,7 +319,7 @@ export interface LastGood<T> {
 }
 
 /** A file as `check` understands it, which is read again whenever it changes: while it cannot be used, the last good value stays. */
-export function lastGood<T>(
+export function keepLastGood<T>(
   files: Pick<Files, 'look'>,
   { name, maxBytes, file }: { readonly name: string; readonly file: string; readonly maxBytes: number },
   check: (text: string) => LastGood<T>,

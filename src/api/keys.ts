@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Operation } from '../core/model/observed.ts'
 import type { Problem } from '../core/model/problem.ts'
-import { DIRECT_FILES, type Files, filesOf, type LastGood, lastGood, type TokenSource } from '../files.ts'
+import { DIRECT_FILES, type Files, filesOf, keepLastGood, type LastGood, type TokenSource } from '../files.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
 
 /** Permissions without a source of their own fall back to `default` (docs/configuration.md). */
@@ -127,7 +127,7 @@ function unusable(operation: Operation, why: Unusable): ApiError {
 
 function keyReader(files: Pick<Files, 'look'>, file: string): () => LastGood<Loaded> {
   const name = `the key file ${file}`
-  return lastGood(files, { name, file, maxBytes: 4 * MAX_KEY_LENGTH }, (text) => ({ value: checkedKey(text, name) }))
+  return keepLastGood(files, { name, file, maxBytes: 4 * MAX_KEY_LENGTH }, (text) => ({ value: checkedKey(text, name) }))
 }
 
 function fromEnvironment(env: KeyRingOptions['env'], name: string): Loaded {

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { isLoopback } from '../core/model/loopback.ts'
-import { DIRECT_FILES, type Files, type LastGood, lastGood } from '../files.ts'
+import { DIRECT_FILES, type Files, keepLastGood, type LastGood } from '../files.ts'
 
 /** `https://host/prefix`, without trailing slash or `/api/v1`; or why the text is no address. A text that may hold a password is not quoted. */
 export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {
@@ -98,7 +98,7 @@ const MAX_BYTES = 4 * 1024 * 1024
  */
 export function authoritiesIn(file: string, files: Pick<Files, 'look'> = DIRECT_FILES): () => Authorities {
   const name = `the CA file ${file}`
-  return lastGood(files, { name, file, maxBytes: MAX_BYTES }, (text) => checkedPem(text, name))
+  return keepLastGood(files, { name, file, maxBytes: MAX_BYTES }, (text) => checkedPem(text, name))
 }
 
 const CERTIFICATE = /-----BEGIN (TRUSTED )?CERTIFICATE-----[^-]*-----END (TRUSTED )?CERTIFICATE-----/g

@@ -201,8 +201,7 @@ export const undeclaredHint = (id: string, declared: ReadonlySet<string>): strin
 function warnAboutEverybody({ value, emailAt }: PlacedRule, tell: Tell): void {
   if (value === undefined || emailAt === undefined) return
   const { name, when } = value
-  if (!/^\**@?\**$/.test(when.email ?? '') || !when.email?.includes('*') || Object.keys(when).length > 1) return
-  if (/^\*+@$|^@\*+$/.test(when.email)) return
+  if (!['*', '*@*'].includes(when.email ?? '') || Object.keys(when).length > 1) return
   const hint = 'that is what the cap of the team is for; the rules after this one never apply'
   tell(emailAt, 'RULE_EVERYBODY', `rule ${quoted(name)} matches every e-mail address`, { hint, warning: true })
 }

@@ -9,6 +9,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/plan/audit.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { TokenSource } from '../../files.ts'
+import { scalarText } from '../../policy/edit/edit.ts'
 import { printPolicy } from '../../policy/print.ts'
 import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
 import { schemaText } from '../schema.ts'
@@ -82,21 +83,15 @@ export const filesOf = (start: Start): readonly NewFile[] => [
   { path: CONFIG_FILE, text: configText(start) },
 ]
 
-const PLAIN_SCALAR = /^[a-z/.][\w./:@-]*$/i
-const OTHER_MEANING = /^(true|false|null|yes|no|on|off|y|n|~|\.nan|[-+]?\.inf)$|:$|^\.?\d/i
-
-/** A text as a YAML scalar that reads back as that text. */
-const scalar = (text: string): string => (PLAIN_SCALAR.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text))
-
 const configText = ({ workspace, baseUrl, key, caFile, allowPlainHttp }: Start): string =>
   filled(CONFIG_TEMPLATE, {
-    workspace: scalar(workspace),
-    baseUrl: scalar(baseUrl),
-    caFile: caFile === undefined ? undefined : scalar(caFile),
+    workspace: scalarText(workspace),
+    baseUrl: scalarText(baseUrl),
+    caFile: caFile === undefined ? undefined : scalarText(caFile),
     allowPlainHttp: allowPlainHttp && 'true',
     keyPlace: 'file' in key ? 'file, which is read again when it changes: keep it out of git' : 'variable',
     keyKind: 'file' in key ? 'file' : 'env',
-    key: scalar('file' in key ? key.file : key.env),
+    key: scalarText('file' in key ? key.file : key.env),
   })
 
 const WEEKS_2_MS = 14 * 86_400_000

@@ -11,7 +11,7 @@ import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, policyId } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import type { Workspace } from '../workspace.ts'
-import { distribute, lastGood, loadPolicies, oneAtATime, rereadConfig } from './reload.ts'
+import { distribute, lastGoodPolicy, loadPolicies, oneAtATime, rereadConfig } from './reload.ts'
 import { type DaemonParts, end, newState, openAll, type Runner, type State, start, updateConditions } from './runners.ts'
 import { timer } from './system.ts'
 
@@ -135,7 +135,7 @@ function hooksOf(state: State): LeaseHooks {
     seen: (name) => parts.onSeen?.(name),
     lastGood(name) {
       const workspace = state.loaded?.sets.has(name) ? undefined : runners.get(name)?.workspace
-      const known = workspace && lastGood(workspace)
+      const known = workspace && lastGoodPolicy(workspace)
       // '' when the workspace never had policies.
       return known && known.digest !== '' ? policyId(known) : undefined
     },

@@ -149,7 +149,7 @@ async function adopt(state: State, config: Config, load: PolicyLoad): Promise<vo
 }
 
 /** The policies in force while files are broken: the last loaded ones, else those in the ledger. */
-export const lastGood = ({ shown, ledger }: Workspace) => shown.policy ?? orNothing(() => ledger.fact('policy'))
+export const lastGoodPolicy = ({ shown, ledger }: Workspace) => shown.policy ?? orNothing(() => ledger.fact('policy'))
 
 /** Gives the policies to the workspaces, or to one of them. Policies that other replicas have seen replaced are not adopted. */
 export function distribute(state: State, load: PolicyLoad, only?: string): void {
@@ -168,7 +168,7 @@ export function distribute(state: State, load: PolicyLoad, only?: string): void 
     // Of a file that was emptied the loader has only warned.
     const isTold = ({ code, at }: Problem): boolean => lost.some((one) => one.code === code && one.at?.file === at?.file)
     const problems = [...lost, ...(load.problemsOf?.get(name) ?? load.problems).filter((one) => !isTold(one))]
-    const known = policy ?? lastGood(workspace)
+    const known = policy ?? lastGoodPolicy(workspace)
     const status = {
       valid: policy !== undefined,
       digest: known?.digest ?? '',

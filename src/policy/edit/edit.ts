@@ -125,7 +125,7 @@ export function styleOf(text: string, node: YAMLMap, dash?: number): Style {
 /** Fields as a mapping. */
 export function mappingText(fields: Fields, style: Style): EntryText {
   const write = (inFlow: boolean): readonly string[] =>
-    givenIn(fields).map(([key, value]) => `${written(key, style.keys, inFlow)}: ${valueText(key, value, quotesFor(style, key), inFlow)}`)
+    givenIn(fields).map(([key, value]) => `${scalarText(key, style.keys, inFlow)}: ${valueText(key, value, quotesFor(style, key), inFlow)}`)
   const flow = `{${style.padding}${write(true).join(', ')}${style.padding}}`
   return { lines: style.isFlow ? [flow] : write(false), flow }
 }
@@ -141,7 +141,7 @@ const quotesFor = ({ quotes }: Style, key: string): Quotes => quotes.get(key) ??
 
 /** Numbers, and words of the format, are never quoted. */
 export const valueText = (key: string | number, value: Value, quotes: Quotes, inFlow: boolean): string =>
-  typeof value === 'string' && key !== 'cap' ? written(value, quotes, inFlow) : String(value)
+  typeof value === 'string' && key !== 'cap' ? scalarText(value, quotes, inFlow) : String(value)
 
 const TYPES = { '': 'PLAIN', "'": 'QUOTE_SINGLE', '"': 'QUOTE_DOUBLE' } as const
 
@@ -149,7 +149,7 @@ const TYPES = { '': 'PLAIN', "'": 'QUOTE_SINGLE', '"': 'QUOTE_DOUBLE' } as const
 const UNPRINTED = /[\p{C}\p{Zl}\p{Zp}]/u
 
 /** A text as a scalar on one line, plain where the neighbours are and where it may be. */
-function written(text: string, quotes: Quotes, inFlow: boolean): string {
+export function scalarText(text: string, quotes: Quotes = '', inFlow = false): string {
   const scalar = new Scalar(text)
   scalar.type = TYPES[UNPRINTED.test(text) ? '"' : quotes]
   const collectionStyle = inFlow ? 'flow' : 'block'
