@@ -1,6 +1,6 @@
 // The commander program. Each command registers itself from its own file. A command line loads only the command that it names, so that `--help`
 // and `validate` start without the network packages.
-import { Command, Help } from 'commander'
+import { Command } from 'commander'
 import { DIRECT_FILES } from '../files.ts'
 import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
 import { COMMANDS, type Declared, type Register } from './shared/command.ts'
@@ -55,13 +55,6 @@ export function commandsFor(argv: readonly string[]): Promise<readonly Added[]> 
   )
 }
 
-function termOf(command: Command): string {
-  const declared = command.parent?.parent ? undefined : DECLARED[command.name()]
-  if (!declared) return new Help().subcommandTerm(command)
-  const { flags, arguments: all = [] } = declared
-  return [command.name(), ...(flags ? ['[options]'] : []), ...all.map(({ name }) => name)].join(' ')
-}
-
 /** Runs one command line (without node and the script); resolves with its exit code and never rejects. */
 export async function runCli(argv: readonly string[], world: World): Promise<ExitCode> {
   let code: ExitCode = EXIT.done
@@ -95,7 +88,6 @@ export function buildProgram(cli: Cli, commands: readonly Added[]): Command {
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .usage('<command> [flags]')
-    .configureHelp({ subcommandTerm: termOf })
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
     .configureOutput({
