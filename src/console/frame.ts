@@ -30,8 +30,6 @@ export const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 interface PageContents {
-  /** Of the browser's window; default: the heading, and of which workspace. */
-  readonly title?: string
   /** Default: the name of the section. A page of a section with a heading of its own is about one thing in it. */
   readonly heading?: string
   /** Badges beside the heading. */
@@ -50,8 +48,7 @@ const nameOf = (section: Section): string => section.charAt(0).toUpperCase() + s
 /** The whole document. */
 export function renderFrame(page: PageContents): string {
   const { section, heading = section && nameOf(section), badges, of: { workspace, at } = {}, parts, isPart = false } = page
-  const named = section === undefined ? heading : page.heading === undefined ? `${heading} of ${workspace}` : `${heading} · ${workspace}`
-  const { title = named } = page
+  const title = section === undefined ? heading : page.heading === undefined ? `${heading} of ${workspace}` : `${heading} · ${workspace}`
   return html`<!doctype html>
 <html lang="en">
 <head>

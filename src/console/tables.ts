@@ -47,10 +47,6 @@ export const sorter =
 export const moreOf = (count: number, noun: string, many?: string): Html | false =>
   count > 0 && html`<p class="soft">${plural(count, `more ${noun}`, many && `more ${many}`)}.</p>`
 
-/** Below a list that leaves some out. */
-export const omitted = (count: number): Html | false =>
-  count > 0 && html`<p class="soft">${number(count)} more ${count === 1 ? 'is' : 'are'} not listed.</p>`
-
 /** The present page of a list, and links to the ones before and after. */
 export function pager(
   { total, page, limit }: Pick<Document<'PersonList'>, 'total' | 'page' | 'limit'>,

@@ -203,12 +203,11 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['what stops them first, and when', PERSON, EXAMPLE, 'Stops first balance expected on 2026-11-24'],
   ['why a cap is what it is', PERSON, EXAMPLE, '✓ decides cap on ada.lovelace@example.com 1,000 the narrowest cap declared'],
   ['what would change it', PERSON, EXAMPLE, 'What would change the cap: an edit of policies/acme.yaml:40'],
-  ['the command that explains it', PERSON, EXAMPLE, `capkeeper explain ${ADA}`],
   [
     'the edit that ends a grant',
     `${ACME}/people/alan.turing@example.com`,
     EXAMPLE,
-    'To end its grant in the policies: capkeeper edit remove grant:alan.turing@example.com',
+    'To end its grant in the policies capkeeper edit remove grant:alan.turing@example.com',
   ],
   ['the edit that changes it', PERSON, EXAMPLE, `capkeeper edit cap ${ADA} 9000`],
   ['where to ask for more', PERSON, EXAMPLE, 'Ask for more'],

@@ -56,7 +56,7 @@ function pastTile({ from, days, left, stopped }: NonNullable<Document<'Health'>[
 }
 
 function figures(one: Document<'Health'>): Html {
-  const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, requests, version, at } = one
+  const { lastCycle, lastSuccessAt, ratePerSecond, history, unread, oldestReadingAt, requests, version, at } = one
   return tiles([
     tile(
       'Last cycle',
@@ -88,14 +88,6 @@ function figures(one: Document<'Health'>): Html {
       oldestReadingAt !== undefined && html`oldest reading ${when(oldestReadingAt, at)}`,
       unread > 0 ? 'warn' : 'good',
     ),
-    clockSkewSeconds !== undefined &&
-      Math.abs(clockSkewSeconds) >= 1 &&
-      tile(
-        'Clock of the service',
-        `${number(Math.abs(clockSkewSeconds))} s`,
-        clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
-        Math.abs(clockSkewSeconds) > 300 && 'bad',
-      ),
     tile('Version', version),
   ])
 }

@@ -6,7 +6,7 @@ import type { AttentionEntry, Document, WorkspaceSummary } from '../../daemon/ht
 import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, figure, modeBadge, tile, tiles, type Weight, when } from '../parts.ts'
-import { column, listSection, omitted, pager, table } from '../tables.ts'
+import { column, listSection, moreOf, pager, table } from '../tables.ts'
 import { compact, dayMonth, number, percent, plural, url, words } from '../words.ts'
 
 export const overviewPage: Page = async (documents, { query }) => {
@@ -102,7 +102,7 @@ function lines(list: Document<'WorkspaceList'>, query: Query): Html {
 /** Workspaces of which the reader sees only some people. */
 const partsOf = ({ parts, partsOmitted, at }: Document<'WorkspaceList'>): Html | false =>
   listSection('Your people in other workspaces', parts, {
-    more: omitted(partsOmitted),
+    more: moreOf(partsOmitted, 'workspace'),
     columns: [
       column.row('Workspace', ({ name }) => html`<a href="${url.workspace(name)}">${name}</a>`),
       column.count('Your people', ({ people }) => people),

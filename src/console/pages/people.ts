@@ -11,7 +11,7 @@ import { chartFigure, type Tone } from '../chart/chart.ts'
 import { personChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, bandBadge, capCell, empty, figure, moment, paste, scopeLink, section, stateBadge, tile, tiles } from '../parts.ts'
-import { column, type Filter, filterForm, listSection, omitted, pager, sorter, table } from '../tables.ts'
+import { column, type Filter, filterForm, listSection, moreOf, pager, sorter, table } from '../tables.ts'
 import { BAND_TEXT, day, number, percent, plural, url } from '../words.ts'
 import { addOnText, CAUSE_TEXT, explainedParts } from './explained.ts'
 
@@ -63,26 +63,20 @@ export const personPage: Page = async (documents, { params: { workspace = '', na
       figures(one),
       one.requestUrl !== undefined && html`<p><a href="${one.requestUrl}" rel="noreferrer">Ask for more</a></p>`,
       html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are recorded from the first reading on.')}`}</section>`,
-      ...explainedParts(one, isPart, askPart(one)),
+      ...explainedParts(one, isPart, editPart(one)),
     ],
   })
 }
 
-const askPart = (one: Document<'Person'>) =>
-  section(
-    'Ask on the command line',
-    html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>${editPart(one)}`,
-  )
-
 /** The line that changes the cap in the policies; a hash is nobody there. */
-function editPart({ person, cap = 'unknown', chain }: Document<'Person'>) {
-  if (cap === 'unknown' || !person.includes('@')) return undefined
+function editPart({ person, cap = 'unknown', chain }: Document<'Person'>): Html | false {
+  if (cap === 'unknown' || !person.includes('@')) return false
   const { what, line } = capEdit(
     person,
     String(cap),
     chain.filter(({ kind, scope }) => kind === 'grant' && scope === person),
   )
-  return html`<p class="small">To ${what} in the policies:</p>${paste(line, 'The command that changes the policies')}`
+  return section(`To ${what} in the policies`, paste(line, 'The command that changes the policies'))
 }
 
 function figures(one: Document<'Person'>) {
@@ -133,7 +127,7 @@ const nearPart = ({ near, nearOmitted, workspace }: Document<'Lead'>): Html | fa
   listSection('Near their cap', near, {
     none: 'Nobody has used 85 % of their cap.',
     label: 'People near their cap',
-    more: omitted(nearOmitted),
+    more: moreOf(nearOmitted, 'person', 'people'),
     extra: html`<span class="soft"><a href="${url.section(workspace, 'people')}">all your people</a></span>`,
     columns: [
       column.scope('Person', workspace, ({ person }) => person),
@@ -147,7 +141,7 @@ const nearPart = ({ near, nearOmitted, workspace }: Document<'Lead'>): Html | fa
 const grantsPart = ({ grants, grantsOmitted, workspace, at }: Document<'Lead'>): Html | false =>
   listSection('Temporary caps that end within a week', grants, {
     none: 'None ends within a week.',
-    more: omitted(grantsOmitted),
+    more: moreOf(grantsOmitted, 'cap'),
     columns: [
       column.scope('Scope', workspace, ({ scope }) => scope),
       column.grant,
@@ -160,7 +154,7 @@ const changesPart = ({ changes, changesOmitted, workspace, at }: Document<'Lead'
   listSection('Changed this week', changes, {
     none: 'No cap of your people was written in the last seven days.',
     label: 'Caps that were written in the last seven days',
-    more: omitted(changesOmitted),
+    more: moreOf(changesOmitted, 'change'),
     columns: [
       column.when('When', at, (change) => change.at),
       column.scope('Scope', workspace, ({ scope }) => scope),

@@ -222,7 +222,6 @@ export const simulatePage: Page = async (documents, { params: { workspace = '' }
   const comparison = await documents.comparison(workspace)
   const { at, figures, state, madeAt } = comparison
   return renderFrame({
-    title: `Simulate for ${workspace}`,
     badges: [
       figures && badge(`policies ${figures.policy.digest}`),
       state === 'running' && badge('replaying', 'info'),
