@@ -92,7 +92,7 @@ test('an answer that would be too large is refused with a hint, and not built', 
   const selections = Array.from({ length: 100 }, (_, index) => ({ field: 'ide', name: `${index}`.padEnd(200, '-') }))
   const query = { data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections }
   const told = ask(sandboxOf(), { query_requests: Array.from({ length: 40 }, () => query) })
-  expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(/larger than 80000000 characters: .*filter/)])
+  expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(/more than 1500000 values: .*filter/)])
 })
 
 test('rows of people who left the roster do not count', () => {

@@ -6,8 +6,8 @@ import type { SqlValue, StoredKey } from '../store.ts'
 import { type AggregationFunction, FILTERS, type FieldType, FUNCTIONS, type NamedField } from './fields.ts'
 import { type ApiKeyOf, type Filter, type Query, queriesOf, type Selection, writeCell } from './query.ts'
 
-/** The most characters of names and values in one answer, before JSON; a larger answer is refused with 400. Choice. */
-const MAX_ANSWER_CHARACTERS = 80_000_000
+/** The most values in one answer; a larger answer is refused with 400. Choice. */
+const MAX_VALUES = 1_500_000
 
 /**
  * docs/service.md, Analytics. The time range of the request applies only to sources of totals, both ends included; without one all
@@ -24,32 +24,21 @@ export function analytics(context: ServiceContext, key: StoredKey, fields: Field
   const people = peopleOf(store, key, groupName)
   const whose = limited ? people.map((one) => one.id) : undefined
   const apiKeys = new Map(people.map((one) => [one.id, one.apiKey]))
-  let room = MAX_ANSWER_CHARACTERS
+  const apiKeyOf = (person: number): string => apiKeys.get(person) ?? ''
+  let room = MAX_VALUES
   const queryResults = queries.map((query) => {
     const span = query.source.totals ? { fromAt, untilAt: Math.min(untilAt, seenUntil) } : { fromAt: 0, untilAt: seenUntil }
-    const { items, characters } = run(context, query, { ...span, people: whose, limit: room }, (person) => apiKeys.get(person) ?? '')
-    room -= characters
+    const { sql, parameters, columns } = compile(query, { ...span, people: whose, room })
+    const rows = store.select(sql, parameters)
+    room -= rows.length * columns.length
+    if (room < 0) throw new Refusal(400, TOO_LARGE)
+    const items = rows.map((row) => ({ item: itemOf(row, columns, apiKeyOf) }))
     return { responseItems: kept(items, switches) }
   })
   return { queryResults }
 }
 
-/** `reach.limit` counts characters here. It also bounds the rows, because no row is shorter than one character. */
-function run({ store }: ServiceContext, query: Query, reach: Reach, apiKeyOf: ApiKeyOf) {
-  const names = query.selections.concat().reduce((sum, one) => sum + one.alias.length, 0)
-  const perItem = query.groups.reduce((sum, one) => sum + one.alias.length, names)
-  const { sql, parameters, columns } = compile(query, { ...reach, limit: Math.ceil(reach.limit / perItem) + 1 })
-  let characters = 0
-  const items = store.select(sql, parameters).map((row) => {
-    const item = itemOf(row, columns, apiKeyOf)
-    characters += perItem + Object.values(item).reduce((sum, value) => sum + value.length, 0)
-    if (characters > reach.limit) throw new Refusal(400, TOO_LARGE)
-    return { item }
-  })
-  return { items, characters }
-}
-
-const TOO_LARGE = `the answer would be larger than ${MAX_ANSWER_CHARACTERS} characters: select or filter for less, or ask in several requests`
+const TOO_LARGE = `the answer would hold more than ${MAX_VALUES} values: select or filter for less, or ask in several requests`
 
 /** `Object.fromEntries` makes own properties of all names: an alias may be `__proto__`. */
 const itemOf = (row: readonly SqlValue[], columns: readonly Column[], apiKeyOf: ApiKeyOf): Readonly<Record<string, string>> =>
@@ -64,8 +53,8 @@ interface Reach {
   readonly untilAt: number
   /** Undefined: everybody on the roster. */
   readonly people: readonly number[] | undefined
-  /** The most rows that the caller can use. */
-  readonly limit: number
+  /** The most values that the answer has room for; one row more than fits shows that there are too many. */
+  readonly room: number
 }
 
 /** The name and the type of a column in the answer. */
@@ -97,7 +86,7 @@ function compile({ source, selections, groups, filters }: Query, reach: Reach) {
   const parameters = [...columns, ...conditions].flatMap((one) => one.parameters)
   return {
     sql,
-    parameters: [...parameters, reach.limit],
+    parameters: [...parameters, Math.floor(reach.room / columns.length) + 1],
     /** In the order of the result's columns. */
     columns: [...groups, ...selections].map((one): Column => ({ alias: one.alias, type: typeOf(one) })),
   }
