@@ -9,12 +9,12 @@ import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken } from './shared/remote.ts'
 import { blocksText, columns, count, people, present, shortTime, span } from './shared/text.ts'
 
 // A running daemon's /status as a table, followed by what needs a person: a pause, broken policies, holds, warnings and scopes that are not in
-// sync; then pools and rules.
+// sync; then pools.
 
 /** Scopes listed per workspace; /status has more. */
 const LISTED = 20
-/** Pools, and rules, in all. */
-const MOST_ROWS = 40
+/** Pools in all. */
+const MOST_POOLS = 40
 
 function statusText(status: Document<'Status'>, paint: Paint): string {
   const at = Date.parse(status.at)
@@ -24,13 +24,7 @@ function statusText(status: Document<'Status'>, paint: Paint): string {
     !status.ledgerWritable && paint('red', 'The ledger cannot be written, so nothing is written to the service.'),
   )
   const rows = status.workspaces.map((one) => cells(one, at))
-  return blocksText([
-    head,
-    table(HEADS, rows, paint),
-    ...status.workspaces.map((one) => needs(one, paint)),
-    poolLines(status, paint),
-    ruleLines(status, paint),
-  ])
+  return blocksText([head, table(HEADS, rows, paint), ...status.workspaces.map((one) => needs(one, paint)), poolLines(status, paint)])
 }
 
 const HEADS = ['WORKSPACE', 'MODE', 'LAST CYCLE', 'IN SYNC', 'DRIFTED', 'HELD', 'OTHER', 'POLICIES']
@@ -87,20 +81,8 @@ function poolLines({ workspaces }: Document<'Status'>, paint: Paint): readonly s
   )
   const omitted = workspaces.reduce((sum, { poolsOmitted }) => sum + poolsOmitted, 0)
   const head = ['WORKSPACE', 'POOL', 'CREDITS', 'USED', 'COUNTED AT', 'PEOPLE', 'USED UP', 'DEALT', '']
-  return listed(table(head, rows.slice(0, MOST_ROWS), paint), rows.length, omitted, 'pools')
-}
-
-function ruleLines({ workspaces }: Document<'Status'>, paint: Paint): readonly string[] {
-  const rows = workspaces.flatMap(({ workspace, rules }) =>
-    rules.map(({ name, people: reached }) => [plain(workspace), plain(name), number(reached)]),
-  )
-  const omitted = workspaces.reduce((sum, { rulesOmitted }) => sum + rulesOmitted, 0)
-  return listed(table(['WORKSPACE', 'RULE', 'PEOPLE'], rows.slice(0, MOST_ROWS), paint), rows.length, omitted, 'rules')
-}
-
-function listed(lines: readonly string[], all: number, omitted: number, what: string): readonly string[] {
-  const more = Math.max(0, all - MOST_ROWS) + omitted
-  return all === 0 ? [] : present(lines, more > 0 && `and ${more} more ${what}`)
+  const more = Math.max(0, rows.length - MOST_POOLS) + omitted
+  return rows.length === 0 ? [] : present(table(head, rows.slice(0, MOST_POOLS), paint), more > 0 && `and ${more} more pools`)
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
