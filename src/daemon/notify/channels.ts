@@ -40,6 +40,8 @@ export function createMailer(
     /** Never rejects. `signal` cuts it off. */
     async send({ subject, text }: Message, address: string, password: string | undefined, signal?: AbortSignal): Promise<Delivery> {
       if (!ADDRESS.test(address)) return { kind: 'rejected', reason: 'not an address that mail can be sent to' }
+      const trusted = authorities?.()
+      if (trusted && trusted.value === undefined) return { kind: 'refused', reason: 'the CA file of the mail server cannot be read' }
       let begun = false
       const begin = async function* (mail: Readable): AsyncGenerator<unknown> {
         begun = true
@@ -49,7 +51,7 @@ export function createMailer(
       const late = new AbortController()
       using _limit = timer(clock, timeouts.mailMs, () => late.abort(new Error('too late')))
       try {
-        const transport = await transportOf(config, authorities?.(), password, timeouts)
+        const transport = await transportOf(config, trusted, password, timeouts)
         // The first byte is read once the server has asked for it; before that nothing was sent.
         transport.use('stream', ({ message }, next) => {
           message.processFunc((mail) => Readable.from(begin(mail)))
@@ -94,7 +96,6 @@ async function transportOf(
   password: string | undefined,
   { connectMs, answerMs }: Timeouts,
 ): Promise<Transporter> {
-  if (trusted && trusted.value === undefined) throw new NoAuthorities()
   const { createTransport } = await import('nodemailer')
   return createTransport({
     host,
@@ -113,11 +114,6 @@ async function transportOf(
   })
 }
 
-/** The CA file cannot be read; nothing was sent. */
-class NoAuthorities extends Error {
-  override readonly name = 'NoAuthorities'
-}
-
 const ownValue = (error: object, name: string): unknown => Object.getOwnPropertyDescriptor(error, name)?.value
 
 function textOf(error: object, name: string): string {
@@ -127,7 +123,6 @@ function textOf(error: object, name: string): string {
 
 /** `begun`: some of the mail was sent. Without a code of the server, a failure after that may have sent the message. */
 function deliveryOf(error: unknown, begun: boolean): Delivery {
-  if (error instanceof NoAuthorities) return { kind: 'refused', reason: 'the CA file of the mail server cannot be read' }
   const of = error instanceof Error ? error : new Error()
   const [code, original, command] = [textOf(of, 'code'), textOf(of, 'originalCode'), textOf(of, 'command')]
   const answered = ownValue(of, 'responseCode')
