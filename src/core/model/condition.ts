@@ -44,7 +44,7 @@ export const CONDITIONS = {
   KeyRefused: error('the key does not work', 'the key works again', { explains: ['CycleFailed', 'CycleIncomplete'] }),
   FileUnread: error('a file cannot be read, the last good one stays in force', 'the file can be read again'),
   ServiceUnreachable: error('the service gives no usable answer', 'the service answers again', {
-    explains: ['UsageUnread', 'RosterStale', 'CycleFailed', 'CycleIncomplete'],
+    explains: ['UsageUnread', 'CycleFailed', 'CycleIncomplete'],
   }),
   WritesRefused: error('nothing can be written', 'writes are taken again', { explains: ['CycleFailed'] }),
   CycleFailed: error('cycle failed', undefined, { hasOwnPlace: true }),
@@ -61,7 +61,6 @@ export const CONDITIONS = {
   RosterDoubted: warn('the roster is doubted', 'the roster is believed again'),
   DirectoryDoubted: warn('the people file is doubted', 'the people file counts again'),
   DirectoryWaits: info('the people file has changed', 'the changed people file counts'),
-  RosterStale: warn('the roster is old', 'the roster was read again'),
   UsageUnread: warn('use could not be read', 'use was read again'),
   AddOnUseDoubted: warn('add-on use is of nobody on the roster', 'add-on use is of people on the roster again'),
   UnknownGroup: warn('the service does not know a group', 'the service knows the group'),

@@ -245,20 +245,12 @@ export function deploymentFindings(
   ]
 }
 
-/** An older roster is a finding. Choice. */
-const ROSTER_OLD_MS = 3_600_000
-
-/** A roster that is doubted or old. */
-export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, workspace: string): readonly Finding[] {
-  if (!usage) return []
-  const { doubted, roster } = usage
-  if (doubted) {
-    const message = `the roster is doubted since ${formatInstant(doubted.since)}; the last good one serves`
-    return [finding('RosterDoubted', 'ROSTER_DOUBTED', message, workspace, { since: doubted.since })]
-  }
-  const ageMs = now - roster.readAt
-  const message = `the roster is ${Math.round(ageMs / 60_000)} min old`
-  return ageMs > ROSTER_OLD_MS ? [finding('RosterStale', 'ROSTER_STALE', message, workspace, { since: roster.readAt })] : []
+/** A roster that is doubted. */
+export function rosterFindings(usage: WorkspaceState['usage'], workspace: string): readonly Finding[] {
+  const doubted = usage?.doubted
+  if (!doubted) return []
+  const message = `the roster is doubted since ${formatInstant(doubted.since)}; the last good one serves`
+  return [finding('RosterDoubted', 'ROSTER_DOUBTED', message, workspace, { since: doubted.since })]
 }
 
 /** The subject of findings about runs. */

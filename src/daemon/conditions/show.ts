@@ -193,8 +193,7 @@ export function showResult(workspace: Workspace, change: Change, { result, error
 /** Shows a reading of people, groups and the balance. */
 export function showUsage(workspace: Workspace, reading: UsageReading): void {
   const { facts, findings, balance } = reading
-  const { clock, config } = workspace
-  notice(workspace, { usage: [...findings, ...rosterFindings(facts, clock.now(), config.name)] })
+  notice(workspace, { usage: [...findings, ...rosterFindings(facts, workspace.config.name)] })
   const { balance: _, ...shown } = workspace.shown
   workspace.shown = { ...shown, balance }
   report(workspace, {
