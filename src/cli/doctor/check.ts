@@ -4,9 +4,9 @@ import { type Reached, reach } from '../../api/probe.ts'
 import { parseBaseUrl, proxyFor } from '../../api/way.ts'
 import { ASPECTS, addObservation, type Evidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import type { Problem } from '../../core/model/problem.ts'
+import { CLOCKS_APART_MS } from '../../core/model/units.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/read.ts'
-import { SKEW_LIMIT_MS } from '../../daemon/cycle/state.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import type { Ledger, Transport } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
@@ -100,7 +100,7 @@ function checkSkew(skewMs: number | undefined, tell: Tell): void {
   }
   const seconds = Math.abs(skewMs / 1000).toFixed(1)
   const text = `the service's clock is ${seconds} s ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
-  if (Math.abs(skewMs) > SKEW_LIMIT_MS) tell('clock', failed(text, 'grants neither start nor end beyond 300 s; set the clock with NTP'))
+  if (Math.abs(skewMs) > CLOCKS_APART_MS) tell('clock', failed(text, 'grants neither start nor end beyond 300 s; set the clock with NTP'))
   else if (Math.abs(skewMs) > NOTABLE_SKEW_MS) tell('clock', warning(text, 'set the clock with NTP'))
   else tell('clock', ok(text))
 }

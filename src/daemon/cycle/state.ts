@@ -11,7 +11,7 @@ import { type Balance, type CapReading, type Cycle, mayBeSet, type OwnedCap } fr
 import type { Cap, EnvelopeMemory, KeptRevision, PolicyRevision } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { formatInstant, type Instant, isReadWithin, isYounger } from '../../core/model/units.ts'
+import { CLOCKS_APART_MS, formatInstant, type Instant, isReadWithin, isYounger } from '../../core/model/units.ts'
 import { poolReviews } from '../../core/plan/approval.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { mayHaveLanded } from '../../core/plan/outcome.ts'
@@ -27,9 +27,6 @@ import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
 import { readQuality, seenIn } from './read.ts'
-
-/** Clocks further apart than this freeze grants. */
-export const SKEW_LIMIT_MS = 5 * 60_000
 
 /** What the workspace has read so far. Everything that must outlive the process is in the ledger as well. */
 export type WorkspaceState = ReturnType<typeof recall>
@@ -142,7 +139,7 @@ export interface Planner extends Pick<Snapshot, 'watched' | 'idle'> {
 export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
 
 /** The service's clock and ours differ by its last answer, so grants neither start nor end. Nothing keeps this: whoever plans asks. */
-export const grantsFrozen = (client: Pick<ReadClient, 'clockSkewMs'>): boolean => Math.abs(client.clockSkewMs() ?? 0) > SKEW_LIMIT_MS
+export const grantsFrozen = (client: Pick<ReadClient, 'clockSkewMs'>): boolean => Math.abs(client.clockSkewMs() ?? 0) > CLOCKS_APART_MS
 
 /** Whether caps of ours that no policy declares are cleared: never while a file is broken. */
 const prunes = (state: WorkspaceState, { prune }: WorkspaceSettings): boolean => prune && state.policyValid && !mayLack(state)

@@ -181,7 +181,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'grants start and end on a clock that is wrong': {
     file: 'daemon/cycle/state.ts',
-    find: 'Math.abs(client.clockSkewMs() ?? 0) > SKEW_LIMIT_MS',
+    find: 'Math.abs(client.clockSkewMs() ?? 0) > CLOCKS_APART_MS',
     replace: 'Math.abs(client.clockSkewMs() ?? 0) < 0',
     needs: ['clock-skew'],
     caughtBy: [64],
