@@ -237,7 +237,7 @@ describe.skipIf(!hasTerminals)('init on a terminal', () => {
     // Once as it was typed, echoed by the terminal.
     expect(screen.split(pasted)).toHaveLength(2)
     expect(at.read('caps/policies/acme-inc.yaml')).toContain('workspace: Acme, Inc.\n')
-    expect(at.read('caps/capkeeper.yaml')).toContain('  - name: "Acme, Inc."\n')
+    expect(at.read('caps/capkeeper.yaml')).toContain('  - name: Acme, Inc.\n')
   })
 
   test('asks only for values that no flag gives', async () => {
