@@ -109,7 +109,7 @@ export type BurnWindow = keyof typeof BURN_WINDOWS_MS
 export const BURN_WINDOWS = ['6h', '24h', '3d', '7d'] as const satisfies readonly BurnWindow[]
 
 /** How long the service takes to show use (docs/service.md, Limits). */
-export const FRESHNESS_MS = DAY_MS / 8
+const FRESHNESS_MS = DAY_MS / 8
 /** Older readings do not count (docs/metrics.md). */
 const LONGEST_AGE_MS = DAY_MS
 

@@ -30,7 +30,6 @@ interface Round {
   readonly now: Instant
   readonly backTo: Instant | undefined
   malformedRows: number
-  latestDayAt: Instant | undefined
   unassignable: readonly string[] | undefined
 }
 
@@ -44,8 +43,7 @@ export async function collectAddOn(
   const { clock, collector } = workspace
   const cycle = cycleOf(state.usage)
   if (!cycle || clock.monotonic() < collector.addOn.restUntil) return collector.addOn.found
-  const latestDayAt = state.measured?.latestDayAt
-  const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, latestDayAt, unassignable: undefined }
+  const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
   if (failure === UNAVAILABLE) return forget(workspace, state)
   // A key without this permission can still write caps, so it is shown but raises no alert.
@@ -154,13 +152,12 @@ async function keep(
   const { ledger } = round.workspace
   round.malformedRows += count
   round.unassignable ??= unassignable
-  for (const { dayAt } of rows) round.latestDayAt = Math.max(round.latestDayAt ?? dayAt, dayAt)
   const hasRows = rows.length > 0 || ledger.fact('addOnAsked')?.hasRows === true
   await ledger.saveAddOnUse({ ...days, rows, asked: { ...asked, hasRows } })
 }
 
 /** Sums up the cycles once for each reading, because every cycle needs the sums. */
-async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, unassignable = [] }: Round): Promise<void> {
+async function summarise({ workspace: { ledger }, state, cycle, unassignable = [] }: Round): Promise<void> {
   const asked = ledger.fact('addOnAsked')
   const cycles: MeasuredCycle[] = []
   const previous = state.usage?.previousCycle?.cycle
@@ -169,8 +166,7 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
     const sums = await cycleSums(ledger, one)
     if (sums) cycles.push(measuredCycle(one.startAt, sums, (email) => listed.has(email)))
   }
-  const measured: MeasuredAddOn | undefined =
-    asked && cycles.length > 0 ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
+  const measured: MeasuredAddOn | undefined = asked && cycles.length > 0 ? { readAt: asked.readAt, cycles, unassignable } : undefined
   ledger.saveFact('addOn', measured)
   await ledger.commit()
   state.measured = measured
@@ -234,17 +230,15 @@ async function readCycle(
   // By e-mail; '' for people whom no listing names.
   const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
-  let latestDayAt: Instant | undefined
   const lastAt = Math.min(endAt, midnight(now) + 2 * DAY_MS)
   for (let fromAt = midnight(startAt); fromAt < lastAt; fromAt += CHUNK_DAYS * DAY_MS) {
     const reading = await client.readAddOnUse({ fromAt, untilAt: Math.min(fromAt + CHUNK_DAYS * DAY_MS, lastAt) }, signal)
     if (reading === 'unavailable') return undefined
     unassignable = reading.unassignable
-    for (const { email, used, addOn, dayAt } of reading.rows) {
+    for (const { email, used, addOn } of reading.rows) {
       const known = sums.get(email)
       sums.set(email, { used: wholeCents((known?.used ?? 0) + used), addOn: wholeCents((known?.addOn ?? 0) + addOn) })
-      latestDayAt = Math.max(latestDayAt ?? dayAt, dayAt)
     }
   }
-  return latestDayAt === undefined ? undefined : { readAt: now, latestDayAt, cycles: [measuredCycle(startAt, sums)], unassignable }
+  return sums.size === 0 ? undefined : { readAt: now, cycles: [measuredCycle(startAt, sums)], unassignable }
 }
