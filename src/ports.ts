@@ -275,6 +275,8 @@ export interface Ledger extends Records {
 export interface LeaseTable {
   /** One round trip for all workspaces. A lease is renewed only under its token, and taken only when it has expired. */
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>
+  /** Reports the settings of this replica for all of its workspaces. */
+  configured(replica: string, configs: ReadonlyMap<string, string>): Promise<void>
   /** Whether a released workspace is free to be taken. */
   hasFree(): Promise<boolean>
   /** Records the policies that this replica has now; resolves with the latest of each of these workspaces. */

@@ -4,6 +4,7 @@ import type { FencedLeases, LeaseHooks } from '../../src/daemon/replicas/leases.
 import type { LeaseTable } from '../../src/ports.ts'
 
 export const QUIET_TABLE: Omit<LeaseTable, 'beat'> = {
+  configured: async () => undefined,
   hasFree: async () => false,
   followed: async (_, policies) => policies,
   readopt: async () => false,

@@ -65,6 +65,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
   let history: { readonly at: number; readonly rows: ReadonlyMap<string, Row> }[] = []
   let era = { id: 1, since: Number.NEGATIVE_INFINITY }
   const alive = new Map<string, { until: number; spreads: boolean; refuses: readonly string[]; name: string }>()
+  const configs = new Map<string, ReadonlyMap<string, string>>()
   const sent: Sent[] = []
   const intents: Omit<Sent, 'landsAt'>[] = []
   const machines: Machine[] = []
@@ -110,7 +111,13 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
         ...(isHeld && row.holder !== undefined && { holder: { id: row.holder, name: row.holder } }),
       }
     })
-    return { renewed, taken, peers, leases, told: new Map() }
+    const isLive = (id: string): boolean => id === replica.id || (alive.get(id)?.spreads === true && (alive.get(id)?.until ?? 0) > time())
+    const votes = new Map<string, Map<string, string>>()
+    for (const [id, told] of configs)
+      for (const [workspace, config] of isLive(id) ? told : []) votes.set(workspace, (votes.get(workspace) ?? new Map()).set(id, config))
+    const voters = new Set([...votes.values()].flatMap((all) => [...all.keys()])).size
+    for (const [workspace, all] of votes) if (new Set(all.values()).size === 1 && all.size === voters) votes.delete(workspace)
+    return { renewed, taken, peers, leases, votes, told: new Map() }
   }
 
   /** Both directions take time; either may be cut. */
@@ -131,6 +138,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
     return {
       ...QUIET_TABLE,
       beat: (heartbeat) => ask(of, () => beat(heartbeat)),
+      configured: (replica, told) => ask(of, () => void configs.set(replica, told)),
       hasFree: () => ask(of, () => [...rows.values()].some(({ holder, until }) => holder === undefined || until <= time())),
       leave: (replica) => ask(of, () => void alive.delete(replica)),
     }

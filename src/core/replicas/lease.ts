@@ -20,6 +20,24 @@ interface Peer {
   readonly refuses: ReadonlySet<string>
 }
 
+/** The digests of the settings with which live replicas would keep a workspace, by their ids. */
+type Votes = ReadonlyMap<string, string>
+
+/**
+ * The settings under which a workspace is kept: those of most live replicas; of as many, those under which it is kept now or was kept last, else
+ * those of the first replica by id. So all replicas come to the same settings, some replica has them, and none waits for ever. `votes` is not
+ * empty; `present` is absent for a workspace that was never kept.
+ */
+export function settingsThatCount(votes: Votes, present: string | undefined): string | undefined {
+  const counts = new Map<string, number>()
+  for (const config of votes.values()) counts.set(config, (counts.get(config) ?? 0) + 1)
+  const most = Math.max(...counts.values())
+  const leading = new Set([...counts].flatMap(([config, count]) => (count === most ? [config] : [])))
+  if (present !== undefined && leading.has(present)) return present
+  const [first = ''] = [...votes.keys()].filter((id) => leading.has(votes.get(id) ?? '')).sort()
+  return votes.get(first)
+}
+
 /** A workspace free for longer goes to any replica that does not refuse it, however many that holds. */
 const LEFT_OVER_MS = 8_000
 /** After a replica joins, each heartbeat moves at most one in so many workspaces. */
@@ -120,6 +138,8 @@ export interface HeartbeatAnswer {
   /** Live replicas that take a share of the workspaces. */
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
   readonly leases: readonly LeaseRow[]
+  /** The settings of the live replicas for each workspace about which they differ, or that not all have; with those that this replica reported. */
+  readonly votes: ReadonlyMap<string, Votes>
   /** The policies that this replica reported to the table, by workspace. */
   readonly told: ReadonlyMap<string, string>
 }

@@ -11,6 +11,7 @@ import {
   LOOK_MS,
   leftMs,
   type Moment,
+  settingsThatCount,
   spread,
 } from '../../core/replicas/lease.ts'
 import { LedgerError } from '../ledger/error.ts'
@@ -128,6 +129,8 @@ async function takeFree(state: State): Promise<void> {
 function fail(state: State, error: unknown): void {
   if (!(error instanceof LedgerError)) state.complain?.(messageOf(error))
   state.trouble = messageOf(error)
+  // A server that takes the place of another may lack what was told last.
+  state.configsTold = undefined
   state.due.beat = state.clock.monotonic() + BEAT_MS / 3
   // A replica that is older than the schema leaves the work to newer ones.
   if (error instanceof LedgerError && error.code === 'LEDGER_NEWER') for (const workspace of state.held.keys()) lose(state, workspace)
@@ -136,6 +139,12 @@ function fail(state: State, error: unknown): void {
 /** Asks the table; the function that it resolves with applies the answer, unless that came too late. */
 async function exchange(state: State): Promise<() => void> {
   const { replica, table, held, leaving, stopping } = state
+  // Before anything is taken: the others must know, and so the answer can tell whether these settings count.
+  if (state.configsTold !== state.configs) {
+    const { configs } = state
+    await table.configured(replica.id, configs)
+    state.configsTold = configs
+  }
   const asked = momentOf(state)
   const configOf = (workspace: string): string => state.configs.get(workspace) ?? ''
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
@@ -214,20 +223,23 @@ async function after(state: State): Promise<void> {
 const isFailed = ({ failed, clock }: State, workspace: string): boolean =>
   (failed.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
 
-/** The holder has other settings: two replicas would undo each other's work. */
-function refusalOf({ rows, configs, replica }: State, workspace: string): LeaseStatus['refused'] {
+/** Other settings than those of this replica count: two replicas would undo each other's work. `holder` is a replica that has them. */
+function refusalOf({ rows, configs, replica, answer, held }: State, workspace: string): LeaseStatus['refused'] {
   const ours = configs.get(workspace)
-  const { holder, config: theirs = '' } = rows.get(workspace) ?? {}
-  if (ours === undefined || holder === undefined || holder.id === replica.id || theirs === ours) return undefined
-  return { ours, theirs, holder: holder.name }
+  if (ours === undefined) return undefined
+  const { holder, config } = rows.get(workspace) ?? {}
+  const votes = new Map(answer?.votes.get(workspace))
+  if (holder && config !== undefined && holder.id !== replica.id) votes.set(holder.id, config)
+  votes.set(replica.id, ours)
+  const theirs = settingsThatCount(votes, held.has(workspace) ? ours : config)
+  if (theirs === undefined || theirs === ours) return undefined
+  const peers = [...(holder ? [holder] : []), ...(answer?.peers ?? [])]
+  return { ours, theirs, holder: peers.find(({ id }) => votes.get(id) === theirs)?.name ?? 'another replica' }
 }
 
-/** Workspaces that this replica does not take: it has them not, their holder has other settings, or they could not be opened here. */
-function refusedIn(state: State): ReadonlySet<string> {
-  const { wanted, rows, configs } = state
-  const refused = wanted.filter(({ workspace }) => refusalOf(state, workspace) || isFailed(state, workspace))
-  return new Set([...refused.map(({ workspace }) => workspace), ...[...rows.keys()].filter((workspace) => !configs.has(workspace))])
-}
+/** Workspaces that this replica does not keep: other settings count, or it could not open them. */
+const refusedIn = (state: State): ReadonlySet<string> =>
+  new Set(state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : [])))
 
 function statusOf(state: State, workspace: string): LeaseStatus {
   if (state.held.has(workspace)) return { isHere: true, holder: state.replica.name }
@@ -246,7 +258,12 @@ function noteFree({ wanted, rows, freeSince, clock }: State): void {
 
 function movesOf(state: State): ReturnType<typeof spread> {
   const { answer, replica, held, busy, freeSince, clock, rows, configs } = state
-  const peers = (answer?.peers ?? []).map(({ id, refuses }) => ({ id, refuses: id === replica.id ? refusedIn(state) : new Set(refuses) }))
+  const refuses = refusedIn(state)
+  const unknownTo = (id: string) => [...(answer?.votes ?? [])].flatMap(([workspace, votes]) => (votes.has(id) ? [] : workspace))
+  const peers = (answer?.peers ?? []).map(({ id, refuses: theirs }) => ({
+    id,
+    refuses: id === replica.id ? refuses : new Set([...theirs, ...unknownTo(id)]),
+  }))
   const leases = state.wanted.map(({ workspace }): Held => {
     if (held.has(workspace) || busy.has(workspace)) return { workspace, holder: replica.id }
     const holder = rows.get(workspace)?.holder
@@ -259,7 +276,9 @@ function movesOf(state: State): ReturnType<typeof spread> {
     holder && holder.id !== replica.id && !configs.has(workspace) ? [{ workspace, holder: holder.id }] : [],
   )
   const { take, release } = spread(replica.id, peers, [...leases, ...others])
-  return { take, release: release.filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
+  // Whoever has the settings that count takes it.
+  const refused = [...held.keys()].filter((workspace) => refuses.has(workspace))
+  return { take, release: [...new Set([...release, ...refused])].filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
 }
 
 /** Runs the jobs of a workspace one after the other. */

@@ -208,6 +208,8 @@ export const newState = (options: KeeperOptions) => ({
   wanted: [] as readonly Wanted[],
   /** The digests of settings in `wanted`, by workspace. */
   configs: new Map<string, string>() as ReadonlyMap<string, string>,
+  /** The `configs` that the table has. */
+  configsTold: undefined as ReadonlyMap<string, string> | undefined,
   /** The leases in the last answer, by workspace. */
   rows: new Map<string, LeaseRow>() as ReadonlyMap<string, LeaseRow>,
   hooks: undefined as LeaseHooks | undefined,

@@ -225,7 +225,7 @@ export function noticeLease({ isReplaced }: Leases, workspace: Workspace): void 
 
 const differing = (workspace: string, { ours, theirs, holder }: NonNullable<LeaseStatus['refused']>): Finding => {
   const settings = `${holder} has settings ${theirs}, which count, here they are ${ours}`
-  const until = 'this replica leaves it alone until it has the same configuration, or that one is gone'
+  const until = 'this replica leaves it alone until it has the same configuration, or the replicas with the other one are gone'
   return finding('ConfigDiffers', 'CONFIG_DIFFERS', `${workspace}: ${settings}; ${until}`, workspace, { version: `${ours} ${theirs}` })
 }
 

@@ -1,7 +1,7 @@
 // The spread of workspaces over replicas: even, stable, with few moves when replicas come and go, and no workspace left over.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { spread } from '../../../src/core/replicas/lease.ts'
+import { settingsThatCount, spread } from '../../../src/core/replicas/lease.ts'
 
 type Held = Parameters<typeof spread>[2][number]
 type Peer = Parameters<typeof spread>[1][number]
@@ -118,3 +118,10 @@ describe('whatever the order of replicas', () => {
     ['a workspace that one of two others would take is released', [a, peer('b', names(6)), c], table('aaaaaa'), {}, { a: ['w5'] }],
   ])('%s', (_title, peers, leases, take, release) => expect(moves(peers, leases)).toEqual([take, release]))
 })
+
+const votes = (text: string) => new Map([...text].map((config, place) => [`r${place}`, config]))
+test.each<readonly [string, string, string | undefined, string]>([
+  ['are those of most', 'abb', 'a', 'b'],
+  ['are the present ones where as many have each', 'ab', 'b', 'b'],
+  ['are those of the first by id where nobody ever kept it', 'ba', undefined, 'b'],
+])('the settings that count: %s', (_name, text, present, counts) => expect(settingsThatCount(votes(text), present)).toBe(counts))

@@ -66,6 +66,33 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(second?.token).toBeGreaterThan(token)
   })
 
+  test('tells the settings of a workspace that live replicas have otherwise or not at all', async () => {
+    const table = await (await place()).table()
+    await table.configured(
+      'a',
+      new Map([
+        ['acme', 'c1'],
+        ['beta', 'c1'],
+        ['gamma', 'c1'],
+      ]),
+    )
+    await table.beat(beat('a'))
+    expect([...(await table.beat(beat('a'))).votes]).toEqual([])
+    await table.configured(
+      'b',
+      new Map([
+        ['acme', 'c1'],
+        ['beta', 'c2'],
+      ]),
+    )
+    await table.beat(beat('b'))
+    const told = [...(await table.beat(beat('a'))).votes].map(([name, votes]) => [name, Object.fromEntries(votes)]).toSorted()
+    expect(told).toEqual([
+      ['beta', { a: 'c1', b: 'c2' }],
+      ['gamma', { a: 'c1' }],
+    ])
+  })
+
   test('that ended by itself is taken with the time in which a write of its former holder may still land', async () => {
     const table = await (await place()).table()
     await table.beat(beat('a', { take: acme, lastsMs: 1 }))

@@ -116,7 +116,7 @@ describe('with pauses, cut connections, clock jumps and failovers', () => {
 
 test('a replica that stops hands over within a second', async () => {
   // No request of the world is under way then, which would have to end first.
-  const world = createLeaseWorld({ replicas: 2, workspaces: WORKSPACES, random: randomOf(7).next, mayLeave: () => false })
+  const world = createLeaseWorld({ replicas: 2, workspaces: WORKSPACES, random: randomOf(7).next })
   await world.advance(20_000)
   const stopped = world.stop(0)
   await world.advance(2_000)
@@ -125,32 +125,45 @@ test('a replica that stops hands over within a second', async () => {
 })
 
 describe('replicas with different settings', () => {
-  const sumOf = (world: LeaseWorld): number => holdersIn(world).reduce((sum, one) => sum + one, 0)
-
-  test('leave each workspace to its holder, and take it once that is gone', async () => {
-    const configs = ['other', 'same', 'same']
-    const world = createLeaseWorld({ replicas: 3, workspaces: WORKSPACES, random: randomOf(7).next, configs })
-    const moves = () => WORKSPACES.map((name) => world.machines.map((one) => one.keeper.transfers(name)))
+  const heldWith = async (configs: readonly string[], then?: (world: LeaseWorld) => Promise<void>): Promise<readonly number[]> => {
+    const world = createLeaseWorld({ replicas: configs.length, workspaces: WORKSPACES, random: randomOf(7).next, configs })
     await world.advance(30_000)
-    const [before, [first = 0]] = [moves(), holdersIn(world)]
-    await world.advance(60_000)
-    expect([moves(), sumOf(world)]).toEqual([before, WORKSPACES.length])
-    const refused = WORKSPACES.flatMap((name) => world.at(0).keeper.statusOf(name).refused ?? [])
-    expect(refused).toEqual(Array(WORKSPACES.length - first).fill(expect.objectContaining({ ours: 'other', theirs: 'same' })))
-    const stopped = world.stop(0)
-    await world.advance(60_000)
-    await stopped
-    expect([holdersIn(world)[0], sumOf(world)]).toEqual([0, WORKSPACES.length])
+    await then?.(world)
+    return holdersIn(world)
+  }
+
+  test('one that differs from the most holds nothing, also while a workspace is free', async () => {
+    expect(await heldWith(['other', 'same', 'same', 'same'])).toEqual([0, expect.any(Number), expect.any(Number), expect.any(Number)])
+    const afterOneEnded = await heldWith(['other', 'same', 'same'], async (world) => {
+      const stopped = world.stop(1)
+      await world.advance(60_000)
+      await stopped
+    })
+    expect(afterOneEnded).toEqual([0, 0, WORKSPACES.length])
   })
 
-  test('keep what they hold when their own settings change', async () => {
-    const world = createLeaseWorld({ replicas: 3, workspaces: WORKSPACES, random: randomOf(7).next, configs: ['old', 'old', 'old'] })
-    await world.advance(30_000)
-    const before = holdersIn(world)
-    for (const machine of [0, 1, 2]) {
-      world.configure(machine, 'new')
+  test('of two, the one that holds keeps, and the other takes once it is gone', async () => {
+    const [first = 0, second = 0] = await heldWith(['other', 'same'])
+    expect([first, second].toSorted()).toEqual([0, WORKSPACES.length])
+    const afterwards = await heldWith(['other', 'same'], async (world) => {
+      const stopped = world.stop(first > 0 ? 0 : 1)
       await world.advance(60_000)
-      expect(holdersIn(world)).toEqual(before)
-    }
+      await stopped
+    })
+    expect(afterwards.toSorted()).toEqual([0, WORKSPACES.length])
+  })
+
+  test('one whose settings change among three lets go, and takes its part again once most have them', async () => {
+    const held: (readonly number[])[] = []
+    await heldWith(['old', 'old', 'old'], async (world) => {
+      for (const machine of [0, 1, 2]) {
+        world.configure(machine, 'new')
+        await world.advance(60_000)
+        held.push(holdersIn(world))
+      }
+    })
+    expect(held[0]?.[0]).toBe(0)
+    expect(held[1]?.[2]).toBe(0)
+    for (const all of held) expect(all.reduce((sum, one) => sum + one, 0)).toBe(WORKSPACES.length)
   })
 })

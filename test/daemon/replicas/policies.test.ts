@@ -21,6 +21,7 @@ async function setting(lastGood?: string) {
       taken: new Map(),
       peers: [{ ...ME, refuses: [] }],
       leases: [lease],
+      votes: new Map(),
       told: new Map(told),
     }
   }
@@ -64,7 +65,7 @@ test('a view that another replica saved is told once, and never one of a workspa
   ])
   const clock = fakeClock()
   const held = { renewed: new Set(['acme']), taken: new Map([['acme', { token: 8, quietMs: 0 }]]), peers: [{ ...ME, refuses: [] }] }
-  const beat = async () => ({ ...held, leases: [], told: new Map() })
+  const beat = async () => ({ ...held, leases: [], votes: new Map(), told: new Map() })
   const table = { ...QUIET_TABLE, beat, shownSince: async () => ({ mark: '', documents }) }
   const keeper = createKeeper({ replica: ME, table, clock })
   const seen: string[] = []

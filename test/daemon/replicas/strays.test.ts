@@ -25,6 +25,7 @@ function setting(takesMs = 0) {
       taken: new Map(take.map(({ workspace }) => [workspace, { token: 8, quietMs: 0 }])),
       peers: [ME, OTHER].map((one) => ({ ...one, refuses: [] })),
       leases: [...held].map(([workspace, token]) => ({ workspace, token, holder: ME, lastsMs: LEASE_MS, config: 'c' })),
+      votes: new Map(),
       told: new Map(),
     }
   }

@@ -29,6 +29,9 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       const rows = await database.urgent(await beatSql(), valuesOf(heartbeat))
       return answerOf(rows, database.name)
     },
+    async configured(replica, configs) {
+      await database.urgent(SQL.configured, [replica, [...configs.keys()].map(keptText), [...configs.values()]])
+    },
     async hasFree() {
       const [row] = await database.urgent(SQL.hasFree)
       return row?.['free'] === true
@@ -50,6 +53,7 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
     async leave(replica) {
       await database.urgent(SQL.release, [replica])
       await database.urgent(SQL.leave, [replica])
+      await database.urgent(SQL.leaveConfig, [replica])
     },
     async common(name, make) {
       await database.query(SQL.keepCommon, [name, make()])
@@ -110,7 +114,13 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
     }
   })
   const told = new Map(of('told').map((row) => [workspaceOf(row), String(row['policy'])]))
-  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, told }
+  const votes = new Map(
+    [...Map.groupBy(of('vote'), workspaceOf)].map(([name, all]) => [
+      name,
+      new Map(all.map((row) => [String(row['holder']), String(row['config'])])),
+    ]),
+  )
+  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, votes, told }
 }
 
 /** Records the replica's policies, and returns the latest of each workspace. A policy set that was never seen becomes the latest. */

@@ -55,6 +55,13 @@ CREATE TABLE capkeeper.replica_policy (
   PRIMARY KEY (replica, workspace)
 );
 
+CREATE TABLE capkeeper.replica_config (
+  replica TEXT NOT NULL,
+  workspace TEXT COLLATE "C" NOT NULL,
+  config TEXT NOT NULL,
+  PRIMARY KEY (replica, workspace)
+);
+
 CREATE TABLE capkeeper.shown (
   workspace TEXT COLLATE "C" PRIMARY KEY,
   document TEXT NOT NULL,
@@ -114,7 +121,12 @@ taken AS (
   FROM free, now WHERE lease.workspace = free.workspace
   RETURNING lease.workspace, lease.token, extract(epoch FROM free.former - at) * 1000 AS former
 ),
-gone AS (DELETE FROM capkeeper.replica USING now WHERE replica.until < now.at - interval '1 hour')
+gone AS (DELETE FROM capkeeper.replica USING now WHERE replica.until < now.at - interval '1 hour' RETURNING id),
+unsaid AS (DELETE FROM capkeeper.replica_config USING gone WHERE replica = gone.id),
+votes AS (
+  SELECT workspace, replica, config FROM capkeeper.replica_config, now
+  WHERE replica = $1 OR EXISTS (SELECT FROM capkeeper.replica WHERE id = replica_config.replica AND spreads AND until > at)
+)
 SELECT 'version' AS kind, '' AS workspace, version::bigint AS token, NULL::float8 AS ms, NULL AS holder, NULL AS name, NULL AS config, NULL AS policy, NULL::text[] AS refuses
   FROM capkeeper.schema_version
 UNION ALL SELECT 'renewed', workspace, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM renewed
@@ -125,9 +137,19 @@ UNION ALL SELECT 'taken', workspace, token, former, NULL, NULL, NULL, NULL, NULL
 UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capkeeper.replica, now WHERE spreads AND until > at AND id <> $1
 UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
 UNION ALL SELECT 'told', workspace, NULL, NULL, NULL, NULL, NULL, policy, NULL FROM capkeeper.replica_policy WHERE replica = $1
+UNION ALL SELECT 'vote', workspace, NULL, NULL, replica, NULL, config, NULL, NULL FROM votes
+  WHERE workspace IN (SELECT workspace FROM votes GROUP BY workspace
+    HAVING min(config) <> max(config) OR count(*) < (SELECT count(DISTINCT replica) FROM votes))
 UNION ALL SELECT 'lease', workspace, token, extract(epoch FROM lease.until - at) * 1000, lease.holder, coalesce(replica.name, lease.holder), config,
     (SELECT policy FROM capkeeper.policy_seen AS seen WHERE seen.workspace = lease.workspace ORDER BY seen_at DESC LIMIT 1), NULL
   FROM capkeeper.lease CROSS JOIN now LEFT JOIN capkeeper.replica ON replica.id = lease.holder;
+
+-- The settings of a replica for all of its workspaces.
+-- name: configured
+WITH told AS (SELECT * FROM unnest($2::text[], $3::text[]) AS told (workspace, config)),
+  gone AS (DELETE FROM capkeeper.replica_config WHERE replica = $1 AND workspace NOT IN (SELECT workspace FROM told))
+  INSERT INTO capkeeper.replica_config AS known (replica, workspace, config) SELECT $1, workspace, config FROM told
+  ON CONFLICT (replica, workspace) DO UPDATE SET config = excluded.config WHERE known.config <> excluded.config;
 
 -- name: hasFree
 SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL OR until <= clock_timestamp()) AS free;
@@ -181,6 +203,8 @@ UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder
 -- name: leave
 DELETE FROM capkeeper.replica WHERE id = $1;
 
+-- name: leaveConfig
+DELETE FROM capkeeper.replica_config WHERE replica = $1;
 
 -- The first value that is saved counts.
 -- name: keepCommon
