@@ -5,7 +5,7 @@ import type { Position, Problem, ProblemCode } from '../core/model/problem.ts'
 import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import { beyondLimit, type Instant } from '../core/model/units.ts'
 import type { Times } from './dates.ts'
-import type { PolicyDocument } from './parse.ts'
+import type { Part, PolicyDocument } from './parse.ts'
 import { checkPeople, undeclaredHint } from './people.ts'
 import { repeated } from './tree.ts'
 import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
@@ -52,7 +52,7 @@ export function joinDocuments(input: JoinInput): { readonly set: PolicySet; read
   checkConflictRules(together)
   checkOverlaps(together)
   checkBases(together)
-  if (!hasUnreadGroups(input)) checkGroups(together)
+  if (!isUnread(input, 'groups')) checkGroups(together)
   checkRulesAndPools(together)
   warnAboutNone(together)
   warnAboutEnded(together)
@@ -68,15 +68,14 @@ function warnAboutSize({ workspace, ruleOf, grants, groups, problems }: Together
   }
 }
 
-/** Groups may be declared where nothing could be read. */
-const hasUnreadGroups = (input: JoinInput): boolean => input.incomplete || allOf(input).some((document) => document.hasUnreadGroups)
+const isUnread = (input: JoinInput, part: Part): boolean => input.incomplete || allOf(input).some(({ unread }) => unread.has(part))
 
 /** All documents in which something may be declared for the workspace. */
 const allOf = ({ documents, others = [] }: JoinInput): readonly PolicyDocument[] => [...documents, ...others]
 
 function checkRulesAndPools(together: Together): void {
   const { copied = false, columns, ruleOf, peopleRules, pools } = together
-  const declared = hasUnreadGroups(together) ? undefined : declaredGroups(together)
+  const declared = isUnread(together, 'groups') ? undefined : declaredGroups(together)
   const capOf = (email: string) => ruleOf.get(scopeKey({ kind: 'user', email }))
   checkPeople({ rules: peopleRules, pools, groups: declared, columns, capOf, copied }, (at, code, message, extra) =>
     add(together, at, code, message, extra),
@@ -133,12 +132,17 @@ export function nameOf(scope: Scope): string {
 /** A scope must be declared once. A group is identified by its id, also without a cap. */
 function checkScopes(together: Together): void {
   const declared = together.documents.flatMap((document) => document.declared).sort((a, b) => comparePositions(a.at, b.at))
+  const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
   for (const { one, first } of repeated(declared, ({ value }) => scopeKey(value))) {
-    const message = `${nameOf(one.value)} is declared twice`
+    const [here, there] = [names.get(placeKey(one.at)), names.get(placeKey(first.at))]
+    const renamed = here !== undefined && there !== undefined && here !== there ? `, as ${quoted(there)} and as ${quoted(here)}` : ''
+    const message = `${nameOf(one.value)} is declared twice${renamed}`
     add(together, one.at, 'DUPLICATE_SCOPE', message, { hint: 'keep one of the two', other: first.at })
   }
   checkGroupNames(together)
 }
+
+const placeKey = ({ file, line, column }: Position): string => `${file}:${line}:${column}`
 
 function checkGroupNames(together: Together): void {
   const groups = together.groups.toSorted((a, b) => comparePositions(a.at, b.at))
@@ -205,14 +209,36 @@ function reportOverlap(together: Together, earlier: Timed, later: Timed): void {
   }
 }
 
-/** `add` needs a cap to add to. Whether a scope without an entry has one shows when the grant is resolved. */
+/** `add` needs a cap to add to. A missing cap may be in a file that could not be read; `none` is reported all the same. */
 function checkBases(together: Together): void {
   for (const { scope, amount } of together.grants) {
+    if (amount?.value.kind !== 'add') continue
     const rule = together.ruleOf.get(scopeKey(scope))
-    if (amount?.value.kind !== 'add' || rule?.cap !== 'none') continue
-    const message = `add has nothing to add to: ${nameOf(scope)} has the cap none`
-    add(together, amount.at, 'GRANT_ADD_BASE', message, { hint: 'write cap: and the cap while the grant lasts', other: rule.at })
+    if (rule && rule.cap !== 'none') continue
+    const name = nameOf(scope)
+    const hint = 'write cap: and the cap while the grant lasts'
+    if (rule) add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: ${name} has the cap none`, { hint, other: rule.at })
+    else if (!isUnread(together, 'caps') && !mayHaveCap(together, scope)) {
+      add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or its ancestors`, { hint })
+    }
   }
+}
+
+const ANCESTORS = { team: [], group: ['team'], user: ['team', 'group'] } as const
+
+/** Whether an ancestor has a cap by an entry or a grant, or the scope or an ancestor has an entry whose cap could not be read. */
+function mayHaveCap(together: Together, scope: Scope): boolean {
+  const { ruleOf } = together
+  const kinds: readonly Scope['kind'][] = ANCESTORS[scope.kind]
+  const all = allOf(together)
+  const declared = all.flatMap((document) => document.declared).filter(({ isBare }) => !isBare)
+  const grants = all.flatMap((document) => document.grants)
+  return (
+    declared.some(({ value }) => {
+      const rule = ruleOf.get(scopeKey(value))
+      return rule ? rule.cap !== 'none' && kinds.includes(value.kind) : kinds.includes(value.kind) || scopeKey(value) === scopeKey(scope)
+    }) || grants.some(({ amount, scope: { kind } }) => amount?.value.kind === 'cap' && kinds.includes(kind))
+  )
 }
 
 const declaredGroups = (together: Together): ReadonlySet<string> =>

@@ -20,19 +20,27 @@ export interface PolicyDocument extends Pick<PolicySet, 'groups' | 'protectedPeo
   readonly workspace?: Placed<string | undefined>
   readonly rules: readonly Placed<CapRule>[]
   /** Every scope that is named, even when the rest of its entry is wrong. */
-  readonly declared: readonly Placed<Scope>[]
+  readonly declared: readonly DeclaredScope[]
   readonly grants: readonly PlacedGrant[]
   readonly onGroupConflict?: Placed<'min' | 'max'>
   readonly peopleRules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
-  /** Groups may stand in it that could not be read, so that none may be reported as missing. */
-  readonly hasUnreadGroups: boolean
+  /** The parts that could not be read completely, so that nothing may be reported as missing from them. */
+  readonly unread: ReadonlySet<Part>
   /** Problems of the document by itself. */
   readonly problems: readonly Problem[]
   /** The envelope whose file it is in; absent: platform's, or not asked for. */
   readonly envelope?: string
   /** Its tree, where trees are kept. */
   readonly root?: Branch<PolicyText>
+}
+
+/** Declared groups; scopes with caps. */
+export type Part = 'groups' | 'caps'
+
+/** `isBare`: without a cap. */
+interface DeclaredScope extends Placed<Scope> {
+  readonly isBare: boolean
 }
 
 /** `damaged`: a part could not be read at all, so no workspace that reads this text is whole. */
@@ -86,14 +94,17 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
   const groups = items(field(spec, 'groups')).map((group) => readGroup(group, document))
   const users = items(field(spec, 'users')).map((user) => readUser(user, document))
   const team = field(spec, 'team')
-  const ofTeam = team && isMapping(team) ? [declare(team, { scope: TEAM, at: keyPlaceOf(team), document })] : []
-  const rules = [...ofTeam, ...groups.map(({ rule }) => rule), ...users]
+  const ofTeam = team && isMapping(team) && declare(team, { scope: TEAM, at: keyPlaceOf(team), document })
+  const rules = [...(ofTeam ? [ofTeam] : []), ...groups.map(({ rule }) => rule), ...users]
   const grants = items(field(spec, 'grants')).map((grant) => readGrant(grant, document, zone))
   return {
     rules: rules.flatMap(({ rule }) => rule ?? []),
     declared: rules.flatMap(({ declared }) => declared ?? []),
     groups: groups.flatMap(({ group }) => group ?? []),
-    hasUnreadGroups: mayHideGroups(spec) || groups.some(({ rule }) => !rule.declared),
+    unread: unreadOf(spec, {
+      groups: groups.every(({ rule }) => rule.declared),
+      caps: ofTeam !== false && rules.every(({ declared }) => declared) && grants.every((grant) => grant?.amount),
+    }),
     grants: grants.flatMap((grant) => grant ?? []),
     protectedPeople: placedItems(field(spec, 'protected')).map(({ value, at }) => ({ scope: userScope(value), at })),
     approvals: placedItems(field(spec, 'approvals')).map(({ value: id, at }) => ({ id, at })),
@@ -103,12 +114,20 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
   }
 }
 
-/** An unknown key and a second spec may hold groups, and so may a value of `groups` that is no list or stands twice. */
-function mayHideGroups(spec: Branch<SpecText>): boolean {
+/** The keys that may hold a part. */
+const KEYS_OF = { groups: ['groups'], caps: ['team', 'groups', 'users', 'grants'] } as const
+
+/** An unknown key and a second spec may hold any part, a value that is no list or stands twice any part of its key. */
+function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>): ReadonlySet<Part> {
   const isOpen = spec.partial || [...spec.children.keys()].some((key) => !Object.hasOwn(spec.schema.properties ?? {}, key))
-  const groups = field(spec, 'groups')
-  return isOpen || (groups !== undefined && (groups.partial || !Array.isArray(groups.value)))
+  const isListed = (key: keyof SpecText): boolean => {
+    const branch = field(spec, key)
+    return branch === undefined || (!branch.partial && (key === 'team' || Array.isArray(branch.value)))
+  }
+  return new Set(PARTS.filter((part) => isOpen || !known[part] || !KEYS_OF[part].every(isListed)))
 }
+
+const PARTS: readonly Part[] = ['groups', 'caps']
 
 const UTC = 'UTC'
 
@@ -124,26 +143,28 @@ interface RuleTarget {
   readonly scope: Scope | undefined
   readonly at: Position
   readonly document: string
+  readonly isBare?: boolean
 }
 
 interface Rule {
-  readonly declared?: Placed<Scope>
+  readonly declared?: DeclaredScope
   readonly rule?: Placed<CapRule>
 }
 
 /** A scope is declared as soon as it is named; it has a rule when its cap can be read. */
-function declare(branch: Branch<Partial<RuleText>>, { scope, at, document }: RuleTarget): Rule {
+function declare(branch: Branch<Partial<RuleText>>, { scope, at, document, isBare = false }: RuleTarget): Rule {
   if (!scope) return {}
   const [cap, reason] = [placed(field(branch, 'cap')), good(field(branch, 'reason'))]
   const rule = cap && { scope, cap: capOf(cap.value), reason, at: cap.at, document }
-  return { declared: { value: scope, at }, rule: rule ? { value: rule, at } : undefined }
+  return { declared: { value: scope, at, isBare }, rule: rule ? { value: rule, at } : undefined }
 }
 
 function readGroup(branch: Branch<GroupText>, document: string) {
   const [id, name] = [placed(field(branch, 'id')), placed(field(branch, 'name'))]
+  const isBare = !branch.children.has('cap')
   const scope = id && groupScope(id.value)
   const at = id?.at ?? placeOf(branch)
-  const { rule, ...named } = declare(branch, { scope, at, document })
+  const { rule, ...named } = declare(branch, { scope, at, document, isBare })
   return {
     group: scope && name ? ({ scope, name: name.value, at, nameAt: name.at } satisfies PolicySet['groups'][number]) : undefined,
     rule: { ...named, rule: rule && name ? rule : undefined },

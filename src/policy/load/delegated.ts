@@ -133,7 +133,7 @@ function wrongIn(document: PolicyDocument, envelope: Envelope, source: Source, n
 /** Checks the documents of one envelope against each other: a scope that is declared twice keeps its last accepted form. */
 function judgeTogether(envelope: Envelope, documents: readonly PolicyDocument[], judging: Judging): void {
   const { sources, set, documents: others, now, problems, refused } = judging
-  // A grant that adds to none is refused when it is resolved.
+  // A grant may add to a cap that is not known here.
   const joined = joinDocuments({ workspace: envelope.workspace, documents, others, sources, incomplete: false, now })
   problems.push(...joined.problems.filter(({ code }) => code !== 'GRANT_ADD_BASE'))
   for (const { at } of joined.problems.filter(({ severity, code }) => severity === 'error' && code !== 'GRANT_ADD_BASE')) {

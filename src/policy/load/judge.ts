@@ -198,6 +198,12 @@ function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
   }
 }
 
+/** The columns that policies may name, where a config says so. */
+function columnsOf(workspaces: readonly WorkspaceSource[], readers: readonly string[]): { readonly columns?: readonly string[] } {
+  const configured = workspaces.filter(({ name, policies }) => readers.includes(name) && policies !== undefined)
+  return configured.length === 0 ? {} : { columns: configured.flatMap(({ directory }) => directory?.columns ?? []) }
+}
+
 function joinAll(
   files: readonly ParsedFile[],
   workspaces: readonly WorkspaceSource[],
@@ -206,22 +212,35 @@ function joinAll(
 ): ReadonlyMap<string, Joint> {
   const sources: ReadonlyMap<string, Source> = new Map(files.map(({ source }) => [source.file, source]))
   const sets = new Map<string, Joint>()
-  for (const { name, policies, capSemantics, directory } of workspaces) {
-    const documents = assigned.documents.get(name) ?? []
-    const others = assigned.homeless.flatMap(({ document, readers }) => (readers.includes(name) ? [document] : []))
-    const { set, problems } = joinDocuments({
-      workspace: name,
+  const copied = new Set(workspaces.flatMap(({ name, capSemantics }) => (capSemantics === 'copied' ? [name] : [])))
+  /** Joins documents of one workspace; `readers` are those that it may be. */
+  const join = (workspace: string, documents: readonly PolicyDocument[], readers: readonly string[], others: readonly PolicyDocument[]) => {
+    const joined = joinDocuments({
+      workspace,
       documents,
       others,
       sources,
-      incomplete: assigned.incomplete.has(name),
-      copied: capSemantics === 'copied',
-      columns: policies && (directory?.columns ?? []),
+      incomplete: readers.some((name) => assigned.incomplete.has(name)),
+      copied: readers.every((name) => copied.has(name)),
+      ...columnsOf(workspaces, readers),
       now,
     })
-    tell(assigned, [name], problems)
+    tell(assigned, readers, joined.problems)
+    return joined
+  }
+  for (const { name } of workspaces) {
+    const documents = assigned.documents.get(name) ?? []
+    const others = assigned.homeless.flatMap(({ document, readers }) => (readers.includes(name) ? [document] : []))
+    const { set } = join(name, documents, [name], others)
     const isWhole = others.length === 0 && !assigned.incomplete.has(name) && !hasErrors([...(assigned.told.get(name) ?? [])])
     if (isWhole) sets.set(name, { set, files: documents.map(({ file }) => file) })
+  }
+  // Documents that name the same workspace belong together, whichever it is.
+  for (const group of Map.groupBy(assigned.homeless, ({ document }) => document.workspace?.value ?? document).values()) {
+    const documents = group.map(({ document }) => document)
+    const readers = [...new Set(group.flatMap((one) => one.readers))]
+    const others = files.flatMap((file) => file.documents).filter((document) => !documents.includes(document))
+    join(documents[0]?.workspace?.value ?? '', documents, readers, others)
   }
   return sets
 }
