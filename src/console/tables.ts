@@ -117,7 +117,7 @@ export const column = {
 
 /** A table that scrolls sideways where it is too wide. */
 const tableWith =
-  (look?: 'amounts') =>
+  (look?: 'compact' | 'amounts') =>
   <Row>(label: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html =>
     html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${look !== undefined && html` class="${look}"`}><thead><tr>${columns.map(
       ({ head, kind }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${head}</th>`,
@@ -131,6 +131,8 @@ const tableWith =
     )}</tbody></table></div>`
 
 export const table = tableWith()
+/** No wider than its contents. */
+export const compactTable = tableWith('compact')
 /** With bars. */
 export const barTable = tableWith('amounts')
 
