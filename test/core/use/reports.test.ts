@@ -65,7 +65,7 @@ const report = ({ people = {}, runs, groups = {}, balance, addOn, ...more }: Par
     ...more,
   })
 
-const told = ({ totals, rows, days, notes, pricePerCredit, currency, projected, exhaustedAt }: Report): readonly string[] => {
+const told = ({ totals, rows, near, days, notes, pricePerCredit, currency, projected, exhaustedAt }: Report): readonly string[] => {
   const fields = (record: object): string =>
     Object.entries(record)
       .map(([name, one]) => clause(name, name === 'share' ? one?.toFixed(4) : one))
@@ -74,6 +74,7 @@ const told = ({ totals, rows, days, notes, pricePerCredit, currency, projected, 
   return [
     `totals: ${fields(totals)}`,
     ...rows.map(({ key, ...row }) => `${key}: ${fields(row)}`),
+    ...near.map(({ email, ...row }) => `near: ${email}, ${fields(row)}`),
     ...(days?.length === 0 ? ['days: none'] : []),
     ...(days ?? []).map(({ at, byModel }) => `day ${(at - CYCLE.startAt) / DAY}: ${fields(byModel)}`),
     ...notes.map((note) => `note: ${note}`),
@@ -84,10 +85,11 @@ const told = ({ totals, rows, days, notes, pricePerCredit, currency, projected, 
 
 playTables<Part>(import.meta.dirname, (part) => [told(report(part))])
 
-test('changes are counted by effect, failed ones apart', () => {
+test('changes are counted by effect, failed ones apart, and the latest are listed', () => {
   const write = (result: 'applied' | 'verify_failed' = 'applied', effect: 'raise' | 'clear' = 'raise') => ({
     ...{ ...historyOf(raise(TEAM, 1, 2), NOW), result, effect },
   })
   const { changes } = report({ writes: [...Array.from({ length: 25 }, () => write()), write('applied', 'clear'), write('verify_failed')] })
   expect(changes).toMatchObject({ applied: 26, failed: 1, byEffect: { set: 0, raise: 25, lower: 0, block: 0, clear: 1 } })
+  expect(changes.latest).toHaveLength(20)
 })
