@@ -1,8 +1,7 @@
 // A report, and a simulation, as one self-contained page each, to print or to mail: no script, nothing to fetch, every value escaped.
-import { type Html, html, type Value } from '../core/escape/text.ts'
-import { scopeKey } from '../core/model/scope.ts'
+import { type Html, html } from '../core/escape/text.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
+import { attributeOf, changesLine, headlinesOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
 import { stackChart } from './chart/bars.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
@@ -10,7 +9,7 @@ import { type ComparedFigures, simulatedParts } from './pages/simulated.ts'
 import { badge, facts } from './parts.ts'
 import { STYLE } from './style.generated.ts'
 import { column, compactTable, table } from './tables.ts'
-import { BAND_TEXT, capText, day, instant, number, plural, words } from './words.ts'
+import { BAND_TEXT, capText, day, instant, number, plural } from './words.ts'
 
 /** Without navigation, so the contents take the whole width of the paper. */
 const ALONE = 'main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; } main > header { margin-bottom: 1rem; }'
@@ -56,7 +55,7 @@ ${factsOf(report)}
 ${charts(report, now)}
 ${report.rows.length > 0 && useTable(report)}
 ${nearTable(report)}
-${changesTable(report)}
+<p>${changesLine(report)}.</p>
 ${notes.length > 0 && html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}</section>
 `
 }
@@ -88,23 +87,13 @@ function charts({ cycle, days = [], totals, projected, exhaustedAt, which, works
   return html`${chartFigure({ ...chart, id: `cycle-${workspace}` }, 3)}${chartFigure(burn, 3)}`
 }
 
-function factsOf({ totals, projected, exhaustedAt }: Report): Html | false {
-  const shown = (value: number | undefined): Value => value !== undefined && number(value)
-  return facts([
-    ['Credits used', shown(totals.used)],
-    ['Included in the seats', shown(totals.included)],
-    ['Add-on credits used', shown(totals.addOnUsed)],
-    ['Add-on credits available', shown(totals.addOnAvailable)],
-    ['Cost of the credits used', shown(totals.cost)],
-    ['Cost of the add-on credits', shown(totals.addOnCost)],
-    [
-      'Expected at the cycle’s end',
-      projected &&
-        html`${number(Math.round(projected.p50))} <span class="soft">80 % between ${number(Math.round(projected.p10))} and ${number(Math.round(projected.p90))}</span>`,
-    ],
-    ['Add-on credits run out', exhaustedAt !== undefined && day(rfc(exhaustedAt))],
-  ])
-}
+const factsOf = (report: Report): Html | false =>
+  facts(
+    headlinesOf(report).map(({ name, value, unit = '' }) => [
+      name,
+      typeof value === 'string' ? value : `${number(value)} ${unit}`.trimEnd(),
+    ]),
+  )
 
 const FIGURES: readonly (readonly [head: string, value: (row: ReportRow) => number | string | undefined])[] = [
   ['People', ({ people }) => people],
@@ -138,22 +127,6 @@ function nearTable({ near }: Report): Html | false {
     column.count('Cap', ({ cap }) => cap),
     column.fixed('Band', ({ band }) => BAND_TEXT[band]),
   ])}`
-}
-
-function changesTable({ changes: { applied, failed, latest } }: Report): Html {
-  if (latest.length === 0) return html`<h3>Changes by capkeeper</h3><p>None in this cycle.</p>`
-  return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p>${compactTable(
-    'Changes by capkeeper',
-    latest,
-    [
-      column.fixed('When', ({ at }) => instant(rfc(at))),
-      column.row('Scope', ({ scope }) => scopeKey(scope)),
-      column.number('From', ({ from }) => capText(from)),
-      column.number('To', ({ to }) => capText(to)),
-      column.plain('Cause', ({ cause }) => cause),
-      column.plain('Result', ({ result }) => words(result)),
-    ],
-  )}`
 }
 
 /** A comparison of the workspace's policy with what was in force, or with another one. */

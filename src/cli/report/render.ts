@@ -1,13 +1,19 @@
 // A report as text, Markdown, JSON and CSV. Long tables of text and Markdown are cut with a count.
 import { code, csvText, escaped, markdownText, plain, row, tableText } from '../../core/escape/text.ts'
-import { DONE, EFFECTS } from '../../core/model/change.ts'
-import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
-import { attributeOf, isCharge, type Report, type ReportRow, subjectOf } from '../../core/use/report.ts'
-import { RESULT_WORDS, SIGNS } from '../plan/render.ts'
+import {
+  attributeOf,
+  changesLine,
+  type Headline,
+  headlinesOf,
+  isCharge,
+  type Report,
+  type ReportRow,
+  subjectOf,
+} from '../../core/use/report.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, blocksText, capText, columns, dayText, documentText, people, present, rfc3339, shortTime } from '../shared/text.ts'
+import { amountText, blocksText, capText, columns, dayText, documentText, people, present, rfc3339 } from '../shared/text.ts'
 
 interface ReportColumn {
   readonly title: string
@@ -59,31 +65,6 @@ const percent = (part: number): string => `${(part * 100).toFixed(1)} %`
 
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 
-/** The figures above the table, as name and value; unknown ones are left out. */
-function headlinesOf({ totals, projected, exhaustedAt, cycle, currency }: Report): readonly (readonly [string, string])[] {
-  const line = (name: string, value: string | false | undefined) => (value ? [[name, value] as const] : [])
-  const figure = (name: string, value: number | undefined, unit = '') =>
-    line(name, value !== undefined && `${amountText(value)} ${unit}`.trimEnd())
-  const between = projected && `80 % between ${Math.round(projected.p10)} and ${Math.round(projected.p90)}`
-  return [
-    ...figure('Credits used', totals.used),
-    ...figure('Credits that the seats include', totals.included),
-    ...figure('Add-on credits used', totals.addOnUsed),
-    ...figure('Add-on credits available', totals.addOnAvailable),
-    ...figure('Cost of the credits used', totals.cost, currency),
-    ...figure('Cost of the add-on credits used', totals.addOnCost, currency),
-    ...line('Expected at the cycle’s end', projected && `${Math.round(projected.p50)} (${between})`),
-    ...line('Add-on credits run out', exhaustedAt !== undefined && exhaustedAt < cycle.endAt && dayText(exhaustedAt)),
-  ]
-}
-
-/** `14 set, 2 raised, 1 failed`, or that there were none. */
-function changesText({ changes: { applied, failed, byEffect } }: Report): string {
-  if (applied + failed === 0) return 'none'
-  const done = EFFECTS.flatMap((effect) => (byEffect[effect] > 0 ? [`${byEffect[effect]} ${DONE[effect]}`] : []))
-  return [...done, ...(failed > 0 ? [`${failed} failed`] : [])].join(', ')
-}
-
 /** Lines shown of a table. */
 const VISIBLE = 50
 
@@ -94,37 +75,26 @@ export const renderReportText = (reports: readonly Report[], paint: Paint = unpa
 const titleOf = ({ workspace, which, cycle }: Report): string =>
   `${workspace}: ${which} cycle, ${dayText(cycle.startAt)} to ${dayText(cycle.endAt)}`
 
+const headlineText = ({ value, unit = '' }: Headline): string =>
+  typeof value === 'string' ? value : `${amountText(value)} ${unit}`.trimEnd()
+
 const nearTitle = ({ near }: Report): string => `${people(near.length)} at 85 % of their cap or more`
 
-const changesLine = (report: Report): string =>
-  `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}`
-
 function textBlocks(report: Report, paint: Paint): readonly (readonly string[])[] {
-  const { near, notes, changes } = report
-  const nearest = near.slice(0, VISIBLE).map((one) => [plain(one.email), `${amountText(one.addOn)} of ${one.cap}`])
+  const { near } = report
+  const nearest = near.slice(0, VISIBLE).map((one) => [`  ${plain(one.email)}`, `${amountText(one.addOn)} of ${one.cap}`])
   return [
-    [paint('bold', plain(titleOf(report))), ...columns(headlinesOf(report).map(([name, value]) => [`  ${name}`, value]))],
+    [paint('bold', plain(titleOf(report))), ...columns(headlinesOf(report).map((one) => [`  ${one.name}`, headlineText(one)]))],
     table(report, paint),
-    near.length > 0 ? block(paint('yellow', `${nearTitle(report)}:`), nearest, near.length) : [],
-    block(changesLine(report), changes.latest.map(changeCells), changes.applied + changes.failed),
-    notes.map((note) => paint('dim', `note: ${plain(note)}`)),
+    present(
+      near.length > 0 && paint('yellow', `${nearTitle(report)}:`),
+      columns(nearest),
+      near.length > VISIBLE && `  … and ${near.length - VISIBLE} more`,
+    ),
+    [changesLine(report)],
+    report.notes.map((note) => paint('dim', `note: ${plain(note)}`)),
   ]
 }
-
-const block = (title: string, rows: readonly (readonly string[])[], total: number): readonly string[] =>
-  present(
-    title,
-    columns(rows).map((line) => `  ${line}`),
-    total > rows.length && `  … and ${total - rows.length} more`,
-  )
-
-const changeCells = (entry: Report['changes']['latest'][number]): readonly string[] => [
-  shortTime(entry.at),
-  `${SIGNS[entry.effect]} ${entry.effect}`,
-  plain(scopeKey(entry.scope)),
-  `${capText(entry.from)} → ${capText(entry.to)}`,
-  RESULT_WORDS[entry.result],
-]
 
 function table(report: Report, paint: Paint): readonly string[] {
   const { rows } = report
@@ -148,7 +118,7 @@ function markdownBlocks(report: Report): readonly string[] {
   const cells = (one: ReportRow): readonly string[] => shown.map(({ cell }, index) => (index === 0 ? code : escaped)(cell(one)))
   const heads = shown.map(({ title }) => title)
   const nearest = near.slice(0, VISIBLE).map((one) => row([code(one.email), amountText(one.addOn), String(one.cap)]))
-  const figures = headlinesOf(report).map(([name, value]) => `- ${name}: **${escaped(value)}**`)
+  const figures = headlinesOf(report).map((one) => `- ${one.name}: **${escaped(headlineText(one))}**`)
   return [
     `### ${escaped(titleOf(report))}`,
     figures.join('\n'),

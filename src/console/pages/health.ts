@@ -72,14 +72,15 @@ function figures(one: Document<'Health'>): Html {
             : 'warn',
     ),
     tile('Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
-    tile(
-      'Failed requests',
-      requests.sent > 0 ? percent(requests.failed / requests.sent) : 'none sent',
-      html`${requests.sent > 0 && `${number(requests.failed)} of ${number(requests.sent)} `}since this daemon started${
-        requests.last && html`; the last ${when(requests.last.at, at)}: ${requests.last.operation}, ${words(requests.last.outcome)}`
-      }`,
-      requests.failed > 0 && 'warn',
-    ),
+    requests.sent > 0 &&
+      tile(
+        'Failed requests',
+        percent(requests.failed / requests.sent),
+        html`${number(requests.failed)} of ${number(requests.sent)} since this daemon started${
+          requests.last && html`; the last ${when(requests.last.at, at)}: ${requests.last.operation}, ${words(requests.last.outcome)}`
+        }`,
+        requests.failed > 0 && 'warn',
+      ),
     ratePerSecond !== undefined && tile('Pace', `${number(ratePerSecond)}/s`, 'requests, as learned'),
     history && pastTile(history),
     tile(

@@ -1,11 +1,11 @@
 // The figures of a report on one cycle of one workspace: use, head-room, people at or near their cap, and what capkeeper changed. Sums and shares
 // only. A figure that is not known is absent, and a note says so.
 
-import { EFFECTS, type Effect, type HistoryEntry } from '../model/change.ts'
+import { DONE, EFFECTS, type Effect, type HistoryEntry } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { compareText } from '../model/scope.ts'
-import { type Credits, credits, sumOfKnown, wholeCents } from '../model/units.ts'
+import { type Credits, credits, formatInstant, sumOfKnown, wholeCents } from '../model/units.ts'
 import { type AddOnFigures, type AddOnSource, type AddOnUse, beyond, worstSource } from './add-on.ts'
 import { type BurnFigures, projectedCents } from './burn.ts'
 import { bandOf, bandRank } from './first-stop.ts'
@@ -89,9 +89,6 @@ export interface ReportRow {
   /** Add-on use × price. */
   readonly addOnCost?: number
 }
-
-/** How many changes a report lists; all are counted. */
-const LATEST = 20
 
 export type Report = ReturnType<typeof reportOf>
 
@@ -294,9 +291,41 @@ function changesOf(writes: readonly HistoryEntry[]) {
     applied: applied.length,
     failed: writes.length - applied.length,
     byEffect: Object.fromEntries(EFFECTS.map((effect) => [effect, counts.get(effect) ?? 0])) as Record<Effect, number>,
-    /** The newest of all that are counted. */
-    latest: writes.slice(0, LATEST),
   }
+}
+
+/** With `14 set, 2 raised, 1 failed`, or that there were none. */
+export function changesLine({ which, changes: { applied, failed, byEffect } }: Report): string {
+  const done = EFFECTS.flatMap((effect) => (byEffect[effect] > 0 ? [`${byEffect[effect]} ${DONE[effect]}`] : []))
+  const all = applied + failed === 0 ? ['none'] : [...done, ...(failed > 0 ? [`${failed} failed`] : [])]
+  return `Changes by capkeeper in ${which === 'current' ? 'this' : 'that'} cycle: ${all.join(', ')}`
+}
+
+/** A figure above the table. */
+export interface Headline {
+  readonly name: string
+  readonly value: number | string
+  readonly unit?: string | undefined
+}
+
+/** Unknown ones are left out. */
+export function headlinesOf({ totals, projected, exhaustedAt, cycle, currency }: Report): readonly Headline[] {
+  const one = (name: string, value: Headline['value'] | undefined, unit?: string): readonly Headline[] =>
+    value === undefined ? [] : [{ name, value, unit }]
+  const expected = projected && `${Math.round(projected.p50)} (80 % between ${Math.round(projected.p10)} and ${Math.round(projected.p90)})`
+  return [
+    ...one('Credits used', totals.used),
+    ...one('Credits that the seats include', totals.included),
+    ...one('Add-on credits used', totals.addOnUsed),
+    ...one('Add-on credits available', totals.addOnAvailable),
+    ...one('Cost of the credits used', totals.cost, currency),
+    ...one('Cost of the add-on credits used', totals.addOnCost, currency),
+    ...one('Expected at the cycle’s end', expected),
+    ...one(
+      'Add-on credits run out',
+      exhaustedAt !== undefined && exhaustedAt < cycle.endAt ? formatInstant(exhaustedAt).slice(0, 10) : undefined,
+    ),
+  ]
 }
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'

@@ -3,6 +3,8 @@
 import { type ServiceModel, serviceModel } from '../../../core/interpret/evidence.ts'
 import { byUrgency } from '../../../core/model/condition.ts'
 import type { PoolStatus, WorkspaceView } from '../../../core/model/events.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
 import type { Requests } from '../../conditions/journal.ts'
 import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
@@ -91,6 +93,18 @@ const SERVICE = fields<WorkspaceView>()({
   seen: from(t.findings, ({ seen = {} }) => seen),
 })
 
+const addOn = object<ReturnType<typeof addOnOf>>('Add-on use of people in this cycle, by which bands and guards go.')({
+  source: t.addOnSource,
+  credits: optional(t.figure('The sum; absent when nothing is known.')),
+  readAt: optional(t.instant('When it was measured.')),
+})
+
+function addOnOf(view: WorkspaceView, { people }: NonNullable<WorkspaceView['roster']>, now: Instant) {
+  const figures = addOnFigures({ now, cycle: t.cycleOf(view), measured: view.measured, balance: view.balance })
+  const { source } = figures
+  return { source, credits: totalAddOn(figures, people), readAt: source === 'measured' ? view.measured?.readAt : undefined }
+}
+
 const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')({
   name: t.text(),
   credits: t.figure('Credits of all members together.'),
@@ -109,6 +123,7 @@ const ofStatus = object<WorkspaceKnown>('One workspace.')({
   workspace: from(t.plain('Its name.'), ({ view }) => view.workspace),
   ...OF_WORKSPACE,
   ...within(SERVICE, ({ view }: WorkspaceKnown) => view),
+  addOn: ifKnown(addOn, ({ view }, { now }) => view.roster && addOnOf(view, view.roster, now)),
   ...t.bounded('pools', MOST.pools, pool, 'By name.', ({ view }: WorkspaceKnown) => view.pools ?? []),
   ...t.bounded('rules', MOST.rules, rule, 'In the order in which they apply.', ({ view }: WorkspaceKnown) => view.rules ?? []),
 })
