@@ -233,8 +233,8 @@ function toldLine({ process, event }: Extract<Step, { kind: 'told' }>): string |
   return `p${process} : ${kind} ${briefly(rest)}`
 }
 
-/** Long values would hide the others. */
+/** Long values would hide the others. Hashes of people differ from run to run: each new ledger draws its own salt. */
 const briefly = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? ''
+  const text = (JSON.stringify(value) ?? '').replace(/"[0-9a-f]{64}"/g, '"…"')
   return text.length > 300 ? `${text.slice(0, 300)}…` : text
 }
