@@ -5,7 +5,7 @@ import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
 import { type ModelCap, personCap } from '../lives/policy-model.ts'
-import { askedNow, type Checker, invariant, type Scene, type Step } from '../steps.ts'
+import { askedNow, type Checker, invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 import { intentOf } from './readings.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
@@ -182,6 +182,8 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     const seen = cap === 'none' && !isHidden(scene, scope) ? scene.stored(scope) : scene.shows(scope)
     // A reading of the cap that applies anyway looks like an inherited one, and leaves every person the same cap.
     if (cap === 'none' && (seen === inheritedCap(scene, scope) || seen === inheritedAsListed(scene, scope) || isMisjudged(scene))) continue
+    // Another client has set just what the scope showed, inherited from a group of no policy, when it was read back as cleared.
+    if (cap === 'none' && ownedAt(scene, scope)?.shows === seen) continue
     if (seen !== cap) checker.violated(`${scope} should have ${cap} and has ${seen}; it is said to be ${states.get(scope) ?? 'nothing'}`)
   }
 }
