@@ -31,10 +31,16 @@ interface GrantHere {
 
 /**
  * Controls, format characters (bidi, joiners, zero width, byte order mark, tags), lone surrogates, and letters that are drawn as nothing become a
- * visible \uFFFD; line breaks and tabs stay. Almost every text is plain ASCII, and the pattern is slow to compile.
+ * visible \uFFFD; line breaks and tabs stay, and joiners and signs of form where emoji and scripts need them: anywhere else these only hide text.
+ * Almost every text is plain ASCII, and the pattern is slow to compile.
  */
-export const printable = (text: string): string =>
-  UNUSUAL.test(text) ? text.replace(/[[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]--[\n\t]]/gv, '\uFFFD') : text
+export function printable(text: string): string {
+  if (!UNUSUAL.test(text)) return text
+  return text.replace(
+    /((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})|(?<=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Default_Ignorable_Code_Point}]])[\u200c\u200d](?=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Default_Ignorable_Code_Point}]])|(?<=\p{Extended_Pictographic})\ufe0f)|[[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]--[\n\t]]/gv,
+    (_hidden, joiner?: string) => joiner ?? '\uFFFD',
+  )
+}
 
 const UNUSUAL = /[^\n\t\x20-\x7e]/
 
