@@ -88,7 +88,7 @@ function openJournal(file: string, owner: Owner, now: Instant) {
 }
 
 /** Whether it could be done; why it could not is nobody's concern. */
-function succeeds(act: () => void): boolean {
+export function succeeds(act: () => void): boolean {
   try {
     act()
     return true

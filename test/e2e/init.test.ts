@@ -181,6 +181,8 @@ describe('files', () => {
       expect(await at.init('.')).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was written: EEXIST') })
       expect(at.read(name)).toBe('mine')
       expect(at.files()).toEqual([name])
+      // Nor are folders.
+      expect(readdirSync(at.folder).toSorted()).toEqual([name.split('/')[0], 'key'].toSorted())
     },
   )
 

@@ -1,7 +1,7 @@
 // The texts that `init` writes and prints: config, policy and workflow, from the templates beside this file, and summary; and the files themselves, all or
 // none. No key ever comes here, only its place.
 
-import { lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, rmdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { plain, shellWord } from '../../core/escape/text.ts'
 import { messageOf } from '../../core/model/problem.ts'
@@ -11,7 +11,7 @@ import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { TokenSource } from '../../files.ts'
 import { scalarText } from '../../policy/edit/edit.ts'
 import { printPolicy } from '../../policy/print.ts'
-import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
+import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import.ts'
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, filled, people, VERSION } from '../shared/text.ts'
@@ -30,22 +30,30 @@ export const existingIn = (folder: string, paths: readonly string[]): readonly s
 /** The path exists and is no folder. */
 export const isNoFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
 
-/** Creates all files, and replaces none. On an error it throws a `CommandError`, and no file of them is left. */
+/** Creates all files, and replaces none. On an error it throws a `CommandError`, removes what it made, and names what it could not remove. */
 export function createFiles(folder: string, files: readonly NewFile[]): void {
-  const made: string[] = []
+  const made: { readonly path: string; readonly remove: (path: string) => void }[] = []
   try {
     for (const { path, text } of files) {
       const target = join(folder, path)
-      mkdirSync(dirname(target), { recursive: true })
+      for (const missing of missingFolders(dirname(target))) {
+        mkdirSync(missing)
+        made.push({ path: missing, remove: rmdirSync })
+      }
       writeFileSync(target, '', { flag: 'wx' })
-      made.push(target)
+      made.push({ path: target, remove: unlinkSync })
       writeFileSync(target, text, { flush: true })
     }
   } catch (error) {
-    for (const target of made) rmSync(target, { force: true })
-    throw new CommandError(`nothing was written: ${messageOf(error)}`)
+    const left = made.toReversed().flatMap(({ path, remove }) => (succeeds(() => remove(path)) ? [] : [path]))
+    throw new CommandError(
+      `${left.length > 0 ? `${left.join(', ')} could not be removed again` : 'nothing was written'}: ${messageOf(error)}`,
+    )
   }
 }
+
+/** The folder and its parents that do not exist, outermost first. */
+const missingFolders = (folder: string): readonly string[] => (existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder])
 
 const CONFIG_FILE = 'capkeeper.yaml'
 const CONFIG_SCHEMA_FILE = 'capkeeper-config.schema.json'
