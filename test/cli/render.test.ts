@@ -54,3 +54,32 @@ test('plans as Markdown stay within the limit of a comment and count what they l
   expect(several.length).toBeLessThanOrEqual(60_000)
   expect(several).toMatch(/\d+ workspaces left out for length/)
 })
+
+test("as Markdown every plan of several shows its counts, releases and weakened guards before anybody's details", () => {
+  const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 1000 }, people: 30, protect: ['p1'] })
+  const [change] = plan.changes
+  if (!change) throw new Error('a plan with a change is needed')
+  const many = Array.from({ length: 900 }, () => ({ ...change, reason: 'x'.repeat(60), disposition: { kind: 'ready' } as const }))
+  const weakened = { severity: 'warning', code: 'RULES_WEAKENED', message: 'policy weakens guards.maxLowered: 15 % → 90 %' } as const
+  const shown = (size: number, quiet: number) => {
+    const views = Array.from({ length: size }, (_, index) => {
+      const approval = { id: `${index}`.padStart(32, 'a'), state: 'pending', via: 'policy', people: 1, releases: [change] } as const
+      return { plan: { ...plan, workspace: `w${index}`, changes: many, approvals: [approval], problems: [weakened] } }
+    })
+    return showPlans([...Array.from({ length: quiet }, () => ({ plan: { ...plan, changes: [], holds: [] } })), ...views], 'markdown', {
+      people: EMAIL_LABELS,
+    })
+  }
+  for (const [size, quiet] of [
+    [3, 0],
+    [30, 0],
+    [3, 400],
+  ] as const) {
+    const text = shown(size, quiet)
+    expect(text.length).toBeLessThanOrEqual(60_000)
+    for (const said of [/### capkeeper: w\d+/g, /\*\* 900 changes\./g, /> - approval `a+\d+` releases /g, /> - policy weakens guards/g])
+      expect(text.match(said)).toHaveLength(size)
+  }
+  // Plans that say nothing leave their room to the others.
+  expect(shown(1, 20).length).toBeGreaterThan(20_000)
+})

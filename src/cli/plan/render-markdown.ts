@@ -26,25 +26,45 @@ const MARKDOWN_LIMIT = 60_000
 const VISIBLE = 20
 /** Changes shown in each hold. */
 const HELD_VISIBLE = 5
-/** Characters for the lines of each kind; with headings and closing lines they fit into a comment. */
-const ROOM = { holds: 14_000, visible: 10_000, changes: 20_000, unknown: 5_000, problems: 8_000 }
+/** The share of a plan's room that the lines of each kind may take. */
+const SHARE = { holds: 0.25, visible: 0.17, changes: 0.35, unknown: 0.09, problems: 0.14 }
+/** Characters for the heads of tables, fold marks and the line of what is left out, in each plan. */
+const MARKS = 600
 /** The order of changes, and of the headline. */
 const GRAVEST_FIRST: readonly Effect[] = ['block', 'clear', 'lower', 'raise', 'set']
 
-/** Plans as one Markdown text of at most `MARKDOWN_LIMIT` characters. */
+/** Plans as one Markdown text of at most `MARKDOWN_LIMIT` characters. First of all each has what a reviewer agrees to; they share the rest. */
 export function renderPlanMarkdown(views: readonly PlanView[], options: ShowOptions): string {
   const release = options.releaseCommand ?? releaseBy([])
-  const sections = views.map((view) => planSection(view, release))
+  const frames = views.map((view) => ({ view, approvals: approvalBlock(view.plan), ...frameOf(view) }))
+  const taken = frames.reduce((sum, { approvals, head, foot }) => sum + markdownText([head, approvals, foot]).length + 1, 0)
+  const sharing = views.filter(({ plan }) => [plan.changes, plan.unknown, plan.problems].some((lines) => lines.length > 0)).length
+  const room = Math.max(0, (MARKDOWN_LIMIT - 200 - taken) / Math.max(1, sharing) - MARKS)
+  const sections = frames
+    // Should not even all heads fit, those that nobody has to agree to are left out.
+    .toSorted((a, b) => Number(b.approvals !== '') - Number(a.approvals !== ''))
+    .map(({ view, approvals, head, foot }) => markdownText([head, approvals, ...details(view, release, room), foot]))
   const { lines, left } = fitting(sections, MARKDOWN_LIMIT - 200)
   return [...lines, ...(left > 0 ? [`${count(left, 'workspace')} left out for length; \`capkeeper plan\` shows all.\n`] : [])].join('\n')
 }
 
-function planSection(view: PlanView, release: (holdId: string) => string): string {
+/** The first and the last lines of a plan. */
+function frameOf(view: PlanView) {
+  const { workspace, id, policyDigest, revision, createdAt } = view.plan
+  const nothing = `**Nothing could be read**, so nothing is planned: ${escaped(view.unread ?? '', 600)}`
+  const at = revision === '' ? '' : ` at ${escaped(revision)}`
+  return {
+    head: `### capkeeper: ${escaped(workspace)}\n\n${view.unread === undefined ? headline(view.plan) : nothing}`,
+    foot: `${escaped(closingLine(view), 1_000)}\n\n<sub>plan ${id}, policies ${escaped(policyDigest)}${at}, ${rfc3339(createdAt)}</sub>`,
+  }
+}
+
+function details(view: PlanView, release: (holdId: string) => string, room: number): readonly string[] {
   const { plan } = view
   const missing: string[] = []
   /** The lines that fit; the others are counted under `name`. */
-  const some = (name: string, lines: readonly string[], room: number): readonly string[] => {
-    const taken = fitting(lines, room)
+  const some = (name: string, lines: readonly string[], share: number): readonly string[] => {
+    const taken = fitting(lines, share * room)
     if (taken.left > 0) missing.push(count(taken.left, name))
     return taken.lines
   }
@@ -53,25 +73,20 @@ function planSection(view: PlanView, release: (holdId: string) => string): strin
   const visible = outgoing({ ...plan, changes })
     .slice(0, VISIBLE)
     .map(changeRow)
-  const details = changes.map((change) => detailRow(change, view))
+  const rows = changes.map((change) => detailRow(change, view))
   const unknown = plan.unknown.map(({ scope, message }) => `- ${code(scopeKey(scope))}: ${escaped(message)}`)
   const problems = plan.problems.map((one) => `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`)
-  return markdownText([
-    `### capkeeper: ${escaped(plan.workspace)}`,
-    view.unread === undefined ? headline(plan) : `**Nothing could be read**, so nothing is planned: ${escaped(view.unread, 600)}`,
-    approvalBlock(plan),
-    ...some('hold', holds, ROOM.holds),
-    tableText(['Change', 'Who', 'Cap', 'People', 'Why'], fitting(visible, ROOM.visible).lines),
+  return [
+    ...some('hold', holds, SHARE.holds),
+    tableText(['Change', 'Who', 'Cap', 'People', 'Why'], fitting(visible, SHARE.visible * room).lines),
     folded(
       `${count(changes.length, 'change')} with source and cause`,
-      tableText(['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'], some('change', details, ROOM.changes)),
+      tableText(['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'], some('change', rows, SHARE.changes)),
     ),
-    folded(`${plan.unknown.length} unknown, so not written`, some('unknown scope', unknown, ROOM.unknown).join('\n')),
-    folded(count(plan.problems.length, 'problem'), some('problem', problems, ROOM.problems).join('\n')),
+    folded(`${plan.unknown.length} unknown, so not written`, some('unknown scope', unknown, SHARE.unknown).join('\n')),
+    folded(count(plan.problems.length, 'problem'), some('problem', problems, SHARE.problems).join('\n')),
     missing.length > 0 ? `Left out for length: ${missing.join(', ')}; \`capkeeper plan\` shows all.` : '',
-    escaped(closingLine(view), 1_000),
-    `<sub>plan ${plan.id}, policies ${escaped(plan.policyDigest)}${plan.revision === '' ? '' : ` at ${escaped(plan.revision)}`}, ${rfc3339(plan.createdAt)}</sub>`,
-  ])
+  ]
 }
 
 /** `**3 people with less, 12 people with more.** 5 changes.` People are summed over changes, so a person may count twice. */
