@@ -78,7 +78,10 @@ async function forget(workspace: CollectParts, state: CollectState): Promise<rea
 /** The same request would soon be refused again. */
 const isFinal = ({ kind, unsent }: Failure): boolean => kind === 'auth' || (kind === 'invalid' && !unsent)
 
-function rest({ clock, collector: { addOn } }: CollectParts, whyNot: 'absent' | 'denied', found: readonly Finding[]): readonly Finding[] {
+function rest(workspace: CollectParts, whyNot: 'absent' | 'denied', found: readonly Finding[]): readonly Finding[] {
+  const { clock, collector } = workspace
+  const { addOn, chunkDays } = collector
+  chunkDays.delete('addOn')
   addOn.restUntil = clock.monotonic() + REST_MS[whyNot]
   addOn.whyNot = whyNot
   addOn.found = found

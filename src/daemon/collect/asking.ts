@@ -67,7 +67,7 @@ interface Forward<Reading> extends Source<Reading, RunsAsked> {
   readonly amendEveryMs?: number
 }
 
-/** Reads from the last days that were read up to now. Returns the failure that ended it, if any; after one that was too much the next reading asks for less. */
+/** Reads from the last days that were read up to now. Returns the failure that ended it, if any; after one that took too long the next reading asks for less. */
 export async function readForward<Reading>(source: Forward<Reading>): Promise<Failure | undefined> {
   const { now, before, firstAt, openAt, amendEveryMs = AMEND_EVERY_MS } = source
   const isAmending = !before || !isYounger(before.wideAt, now, amendEveryMs)
@@ -75,14 +75,15 @@ export async function readForward<Reading>(source: Forward<Reading>): Promise<Fa
   if (before) fromAt = Math.max(before.fromAt, isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : (openAt ?? before.throughAt))
   const startAt = before?.fromAt ?? fromAt
   while (fromAt <= now) {
-    const endAt = fromAt + daysOf(source) * DAY_MS
-    const isLast = endAt > now
+    const chunkDays = daysOf(source)
     // In some time zones the next day has begun.
-    const days = { fromAt, untilAt: isLast ? midnight(now) + 2 * DAY_MS : endAt }
+    const days = { fromAt, untilAt: Math.min(fromAt + chunkDays * DAY_MS, midnight(now) + 2 * DAY_MS) }
     const answer = await ask(source, days)
+    // A refusal costs little, so that less is asked for at once.
+    if (answer.failure?.kind === 'invalid' && daysOf(source) < chunkDays) continue
     if (answer.failure) return answer.failure
-    const throughAt = Math.max(isLast ? midnight(now) : endAt - DAY_MS, before?.throughAt ?? startAt)
-    const wideAt = isLast && isAmending ? now : (before?.wideAt ?? startAt)
+    const throughAt = Math.max(Math.min(days.untilAt - DAY_MS, midnight(now)), before?.throughAt ?? startAt)
+    const wideAt = days.untilAt > now && isAmending ? now : (before?.wideAt ?? startAt)
     await source.save(days, answer.value, { fromAt: startAt, throughAt, readAt: now, wideAt })
     fromAt = days.untilAt
   }

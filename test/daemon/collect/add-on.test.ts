@@ -221,6 +221,27 @@ describe('an answer that is too much', () => {
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90 })
     expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
   })
+  test('for a service that takes a day at a time is asked for by days at once', async () => {
+    const picky = analytics((body) => (days(body) > 1 ? answerOf(400, '{"error":"the range is too long"}') : undefined))
+    const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    await one.clock.pass(MINUTE)
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90 })
+    expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
+  })
+  test('even of one day is asked for again after a day, of all days at once', async () => {
+    const asks: number[] = []
+    const picky = analytics((body) => {
+      asks.push(days(body))
+      return answerOf(400, '{"error":"no"}')
+    })
+    const { one } = await collecting({ wrapTransport: picky })
+    await one.clock.pass(3 * HOUR)
+    expect(asks).toEqual([21, 15, 7, 3, 1])
+    expect(codes(one)).toContain('ADD_ON_USE_UNREAD')
+    one.workspace.collector.addOn.restUntil -= DAY
+    await one.clock.pass(HOUR)
+    expect(asks.slice(5)).toEqual([21, 15, 7, 3, 1])
+  })
 })
 
 describe('a cycle of a command, which collects nothing', () => {

@@ -170,7 +170,7 @@ describe('failures', () => {
     expect(one.view().conditions).toEqual([])
   })
 
-  test('an answer that is too much for the service is asked for in shorter ranges', async () => {
+  test('an answer that is too much for the service is asked for in shorter ranges at once', async () => {
     const isTooLong: Match = (operation, body) => {
       const [from, until] = [body['start_timestamp'], body['end_timestamp'] ?? new Date(NOW).toISOString()]
       return operation === 'CascadeAnalytics' && Date.parse(String(until)) - Date.parse(String(from)) > 8 * DAY
@@ -180,7 +180,7 @@ describe('failures', () => {
     )
     await one.clock.pass(90 * MINUTE)
     expect(await teamDays(one)).toHaveLength(46)
-    expect(codes(one).filter((code) => code === 'RUNS_UNREAD')).toHaveLength(1)
+    expect(codes(one)).not.toContain('RUNS_UNREAD')
   })
 
   test('a plan that shows no credits is one line, and has no use by model', async () => {
