@@ -113,6 +113,8 @@ export interface Finding {
   readonly version?: string
   /** It was not checked this time: it holds if it held before. */
   readonly onlyIfHeld?: true
+  /** An earlier process counted it, as the ledger knows: it is logged once more, and is nothing new. */
+  readonly remembered?: true
   readonly fields?: ConditionFields
 }
 

@@ -1,5 +1,5 @@
-// The journal of a workspace: folds its events into entries and figures by day, both bounded. A policy, a hold or a pause that is told
-// again after a restart is not entered again.
+// The journal of a workspace: folds its events into entries and figures by day, both bounded. An event that is told again after a restart is not
+// entered again.
 import { GUARD_CODES } from '../../core/model/change.ts'
 import type { Condition } from '../../core/model/condition.ts'
 import type { CycleEvent, DayFigures, EventOf, JournalEntry } from '../../core/model/events.ts'
@@ -75,7 +75,7 @@ function planned(journal: Journal, { at, pools }: EventOf<'planned'>): Journal {
 function transition(journal: Journal, { at, change, condition }: EventOf<'condition'>): Journal {
   switch (condition.type) {
     case 'ForeignChange':
-      return change === 'ended' ? journal : foreign(journal, at, condition)
+      return change === 'ended' || condition.remembered ? journal : foreign(journal, at, condition)
     case 'Held':
     case 'Contested':
     case 'BreakerOpen':

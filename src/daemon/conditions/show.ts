@@ -153,7 +153,8 @@ export function showPlan(workspace: Workspace, planned: Planned, desiredState: D
   const { clock, ledger, state } = workspace
   const since = clock.now() - LATE_MS
   const readings = state?.readings ?? new Map()
-  const found = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const foreignNow = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
   const foreign = [...found, ...lasting(workspace.findings.foreign ?? [], planned, readings)]
   const viewers = state ? viewerFindings(workspace.groupsShown?.() ?? [], state, workspace.config.name) : []
   notice(workspace, {
@@ -161,6 +162,16 @@ export function showPlan(workspace: Workspace, planned: Planned, desiredState: D
     plan: planFindings(planned, desiredState, { shown, loaded: workspace.shown.policy?.problems ?? [] }),
     viewers,
   })
+}
+
+/** Dates a foreign change that another process has found before, so that it is no news. */
+function fromLedger(finding: Finding, ledger: Workspace['ledger']): Finding {
+  const { scope, version } = finding
+  const key = scope && scopeKey(scope)
+  if (!key || ledger.fact('driftSince')?.[key] === undefined) return finding
+  const last = ledger.fact('journal')?.findLast((entry) => entry.kind === 'foreign' && scopeKey(entry.scope) === key)
+  const isSame = last?.kind === 'foreign' && String(last.observed) === version && ledger.writtenLately(scope, last.at).length === 0
+  return isSame ? { ...finding, since: last.at, remembered: true } : finding
 }
 
 /** Known foreign changes that are still there, or cannot be read now: they must not become news again. */

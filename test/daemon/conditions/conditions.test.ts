@@ -64,15 +64,30 @@ describe('a restart', () => {
     expect(one.begun('Held')).toMatchObject([{ subject: held?.subject, since: held?.since }])
   })
 
-  test('reports a foreign value that is still there once more', async () => {
-    const one = await worldUnder({ caps: { ada: 4000 } }, { config: { mode: 'audit' }, caps: { ada: 4000 } })
+  test('reports a lasting foreign value again and counts it once; one that came meanwhile is new', async () => {
+    const { one, set, stop } = await living({ config: { mode: 'audit' } })
+    const counted = () =>
+      one
+        .told('condition')
+        .filter(({ condition: { type, remembered }, change }) => type === 'ForeignChange' && change !== 'ended' && !remembered)
+    one.foreign('ada', 4000)
+    set({ caps: { ada: 4000 } })
+    await one.clock.pass(10 * MINUTE)
     one.foreign('ada', 9000)
-    for (const times of [1, 2]) {
-      await one.cycle()
-      await one.cycle()
-      expect(one.begun('ForeignChange')).toHaveLength(times)
+    await one.clock.pass(10 * MINUTE)
+    await stop()
+    expect(counted()).toHaveLength(1)
+    for (const [value, times] of [
+      [9000, 1],
+      [9500, 2],
+    ] as const) {
+      one.foreign('ada', value)
+      one.workspace.chronicle?.keep()
       one.restart()
+      await one.cycle({ caps: { ada: 4000 } })
+      expect(counted()).toHaveLength(times)
     }
+    expect(one.begun('ForeignChange')).toHaveLength(3)
   })
 })
 

@@ -157,8 +157,8 @@ function count({ counters, histograms }: Parts, event: CycleEvent, workspace: st
       break
     }
     case 'condition': {
-      const { type, scope, fields } = event.condition
-      if (type !== 'ForeignChange' || event.change === 'ended' || !scope) break
+      const { type, scope, fields, remembered } = event.condition
+      if (type !== 'ForeignChange' || event.change === 'ended' || remembered || !scope) break
       const labels = { workspace, kind: scope.kind }
       counters.capkeeper_external_changes_total.inc(labels)
       const unseen = fields?.['unseenSeconds']
