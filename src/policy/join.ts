@@ -1,5 +1,6 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
+import { removeGrantLine } from '../core/escape/text.ts'
 import type { CapRule, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem, ProblemCode } from '../core/model/problem.ts'
 import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
@@ -276,11 +277,16 @@ function warnAboutNone(together: Together): void {
 function warnAboutEnded(together: Together): void {
   const { now, grants } = together
   if (now === undefined) return
+  const several = Map.groupBy(grants, ({ scope }) => scopeKey(scope))
   for (const { scope, at, times } of grants) {
     if (times?.until.kind !== 'instant' || times.until.at > now) continue
+    const from = times.fromAt === undefined ? undefined : new Date(times.fromAt).toISOString()
+    const line = removeGrantLine(scopeKey(scope), from, several.get(scopeKey(scope))?.length === 1)
     const ended = new Date(times.until.at).toISOString().replace('.000Z', 'Z')
-    const extra = { hint: 'remove it, or write a later end', warning: true } as const
-    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(scope)} ended at ${ended}`, extra)
+    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(scope)} ended at ${ended}`, {
+      hint: `it can be removed: ${line}`,
+      warning: true,
+    })
   }
 }
 

@@ -19,11 +19,14 @@ export function capEdit(scope: string, cap: string, grants: readonly GrantHere[]
   const running = grants.find(({ state }) => state === 'active' || state === 'expiring')
   // `edit` takes a 0 only where it is meant.
   if (!running) return { what: 'change it', line: editLine('cap', scope, cap, ...(cap === '0' ? ['--allow-zero'] : [])) }
-  const one = grants.length === 1 ? [] : ['--from', running.from ?? 'none']
-  return { what: 'end its grant', line: editLine('remove', `grant:${scope}`, ...one) }
+  return { what: 'end its grant', line: removeGrantLine(scope, running.from, grants.length === 1) }
 }
 
-/** A grant of a scope; `from`, in RFC 3339, tells several of them apart. */
+/** `from` in RFC 3339; it tells several grants of a scope apart. */
+export const removeGrantLine = (scope: string, from: string | undefined, isAlone: boolean): string =>
+  editLine('remove', `grant:${scope}`, ...(isAlone ? [] : ['--from', from ?? 'none']))
+
+/** A grant of a scope; `from` in RFC 3339. */
 interface GrantHere {
   readonly state?: GrantState
   readonly from?: string
