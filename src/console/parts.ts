@@ -105,8 +105,8 @@ export const paste = (text: string, name: string): Html =>
   html`<div class="paste"><pre tabindex="0" role="group" aria-label="${name}">${text}</pre><button type="button" data-copy hidden>Copy</button></div>`
 
 /** With the same carets as on the terminal. */
-function problemBox({ severity, code, message, at, sourceLine, length = 1, hint }: ProblemEntry): Html {
-  const excerpt = sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, column: at.column, length })
+function problemBox({ severity, code, message, at, sourceLine, sourceColumn = 1, length = 1, hint }: ProblemEntry): Html {
+  const excerpt = sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, sourceColumn, column: at.column, length })
   return html`<div class="box ${severity === 'error' ? 'bad' : 'warn'}">
 <p><strong>${severity}</strong> ${at && html`<code>${at.file}:${at.line}:${at.column}</code> `}${message} <code class="small">${code}</code></p>
 ${

@@ -312,8 +312,8 @@ function reportAt(branch: Branch, node: Node, code: ProblemCode, message: string
 }
 
 /** A place of which the line is not shown. */
-export function withoutLine<T extends Place>(place: T): Omit<T, 'sourceLine'> {
-  const { sourceLine: _line, ...rest } = place
+export function withoutLine<T extends Place>(place: T): Omit<T, 'sourceLine' | 'sourceColumn'> {
+  const { sourceLine: _line, sourceColumn: _column, ...rest } = place
   return rest
 }
 

@@ -246,13 +246,13 @@ function lineAt(source: Source, line: number): string {
 export type ProblemExtra = Pick<Problem, 'hint' | 'other'>
 
 /** A place as problems show it. */
-export type Place = Pick<Problem, 'at' | 'sourceLine' | 'length'>
+export type Place = Pick<Problem, 'at' | 'sourceLine' | 'sourceColumn' | 'length'>
 
 /** The place of the text from one offset to another; the caret never goes past the end of the first line. */
 export function placeAt(source: Source, [start, end]: readonly [number, number]): Place {
   const at = positionAt(source, Math.min(start, source.text.length))
   const sourceLine = lineAt(source, at.line)
-  return { at, sourceLine: shownLine(sourceLine), length: Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1)) }
+  return { at, ...shownLine(sourceLine, at.column), length: Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1)) }
 }
 
 /** A problem about the text from one offset to another. */
@@ -279,13 +279,26 @@ export function problemOn(
   if (!source) return { severity, code, message, at, ...extra }
   const sourceLine = lineAt(source, at.line)
   const word = /^("[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(sourceLine.slice(at.column - 1))
-  return { severity, code, message, at, sourceLine: shownLine(sourceLine), length: Math.max(1, word?.[0].length ?? 1), ...extra }
+  return { severity, code, message, at, ...shownLine(sourceLine, at.column), length: Math.max(1, word?.[0].length ?? 1), ...extra }
 }
 
-/** A longer line is not shown, because it is repeated with each of its problems. */
+/** Of a longer line only a part is shown, because it is repeated with each of its problems. */
 const MAX_SHOWN_LINE = 2_000
 
-const shownLine = (line: string): string | undefined => (line.length <= MAX_SHOWN_LINE ? line : undefined)
+/** Characters before and after the place that are shown of such a line. */
+const SHOWN_AROUND = 60
+
+/** The part begins and ends between words, so that it has no half of an address. */
+function shownLine(line: string, column: number): Pick<Problem, 'sourceLine' | 'sourceColumn'> {
+  if (line.length <= MAX_SHOWN_LINE) return { sourceLine: line }
+  const [before, after] = [
+    line.slice(Math.max(0, column - 1 - SHOWN_AROUND), column - 1),
+    line.slice(column - 1, column - 1 + SHOWN_AROUND),
+  ]
+  const start = column <= SHOWN_AROUND ? before : before.replace(/^[^\s,"']*/, '')
+  const end = after.length < SHOWN_AROUND ? after : after.replace(/(?<=[\s,"'])[^\s,"']*$/, '')
+  return { sourceLine: `${start}${end}`, sourceColumn: column - start.length }
+}
 
 /** A text of the user in messages: in quotes, with control characters escaped, cut when it is long. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)

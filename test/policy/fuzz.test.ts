@@ -91,7 +91,8 @@ function expectPlace(source: string, at: Problem['at'], problem: Problem): void 
   expect(at?.column).toBeGreaterThanOrEqual(1)
   expect(at?.column, problem.message).toBeLessThanOrEqual((line?.length ?? 0) + 2)
   if (at !== problem.at || problem.sourceLine === undefined) return
-  expect(problem.sourceLine).toBe(line)
+  const from = (problem.sourceColumn ?? 1) - 1
+  expect(problem.sourceLine).toBe(line?.slice(from, from + problem.sourceLine.length))
 }
 
 type PolicySet = NonNullable<ReturnType<Awaited<ReturnType<typeof load>>['sets']['get']>>['set']

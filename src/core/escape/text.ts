@@ -70,14 +70,14 @@ const unicodeEscape = (character: string): string =>
 const EXCERPT_WIDTH = 120
 
 /** `column` from 1; `length` of the part in question. */
-interface Excerpt extends Pick<Problem, 'length'> {
+interface Excerpt extends Pick<Problem, 'sourceColumn' | 'length'> {
   readonly sourceLine: string
   readonly column: number
 }
 
 /** The text, cut around the column where it is long, and the carets. */
-export function excerptLines({ sourceLine, column, length = 1 }: Excerpt): readonly [line: string, carets: string] {
-  const at = column - 1
+export function excerptLines({ sourceLine, sourceColumn = 1, column, length = 1 }: Excerpt): readonly [line: string, carets: string] {
+  const at = column - sourceColumn
   const from = sourceLine.length > EXCERPT_WIDTH ? Math.max(0, at - EXCERPT_WIDTH / 2) : 0
   const line = printable(sourceLine.slice(from, from + EXCERPT_WIDTH))
   const padding = line.slice(0, at - from).replace(/[^\t]/g, ' ')
@@ -98,8 +98,8 @@ export function compareProblems(a: Problem, b: Problem): number {
  */
 export const formatProblems = (problems: readonly Problem[]): string => problems.toSorted(compareProblems).map(formatProblem).join('\n')
 
-function formatProblem({ severity, message, at, sourceLine, length, hint, other }: Problem): string {
-  const excerpt = sourceLine === undefined || !at ? [] : excerptLines({ sourceLine, column: at.column, length })
+function formatProblem({ severity, message, at, sourceLine, sourceColumn, length, hint, other }: Problem): string {
+  const excerpt = sourceLine === undefined || !at ? [] : excerptLines({ sourceLine, sourceColumn, column: at.column, length })
   return [
     plain(`${at ? `${formatPosition(at)}: ` : ''}${severity}: ${message}`),
     ...excerpt.map((line) => `  ${line}`),

@@ -12,8 +12,10 @@ export interface Problem {
   readonly code: string
   readonly message: string
   readonly at?: Position
-  /** The text of the line `at.line`, shown above the caret; absent for a very long line. */
+  /** The text of the line `at.line`, shown above the caret; of a very long line the part around the place. */
   readonly sourceLine?: string
+  /** The column at which `sourceLine` begins; absent: 1. */
+  readonly sourceColumn?: number
   /** How many characters the caret line underlines; at least 1. */
   readonly length?: number
   /** How to fix it: "did you mean …", "write 500". */

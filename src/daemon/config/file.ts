@@ -148,8 +148,11 @@ function whyNoUrl(text: string): string {
 /** Problems do not quote lines that may have a secret in the wrong place. */
 const SECRETIVE = /secret|token|passw|key\w*\s*:|:\/\/[^/\s]*@|:\/\/\S*[?#]/i
 
-const withoutSecrets = <T extends Place>(place: T): T | Omit<T, 'sourceLine'> =>
-  SECRETIVE.test(place.sourceLine ?? '') ? withoutLine(place) : place
+function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine' | 'sourceColumn'> {
+  // The part of a long line that is shown may be the secret without its key.
+  const isPart = place.sourceColumn !== undefined
+  return isPart || SECRETIVE.test(place.sourceLine ?? '') ? withoutLine(place) : place
+}
 
 /** Two workspaces that write to one team: each would revert what the other sets, for ever. */
 function checkTwins(workspaces: readonly Branch<WorkspaceText>[], locate: Locate): void {

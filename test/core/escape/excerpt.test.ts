@@ -5,6 +5,7 @@ import { excerptLines, labelsText, labelText } from '../../../src/core/escape/te
 describe('an excerpt', () => {
   test.each<readonly [string, Parameters<typeof excerptLines>[0], readonly [string, string]]>([
     ['points after the end with one caret', { sourceLine: 'cap:', column: 5, length: 3 }, ['cap:', '    ^']],
+    ['points into the part of a line', { sourceLine: 'cap: x', sourceColumn: 101, column: 106 }, ['cap: x', '     ^']],
     ['points at the beginning', { sourceLine: 'cap', column: 1 }, ['cap', '^']],
   ])('%s', (_name, excerpt, lines) => expect(excerptLines(excerpt)).toEqual(lines))
 

@@ -209,7 +209,8 @@ export const problem = object<Problem>('A problem in a policy file.')({
   code: plain(),
   message: text(),
   at: optional(place),
-  sourceLine: optional(text('The text of the line; absent for a very long one.')),
+  sourceLine: optional(text('The text of the line; of a very long line the part around the place.')),
+  sourceColumn: optional(whole({ minimum: 1, description: 'The column at which `sourceLine` begins; absent: 1.' })),
   length: optional(whole({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
   hint: optional(text('The way out.')),
 })
