@@ -6,7 +6,7 @@ import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
 import { groupScope, parseScope, type Scope, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
-import { type Rhythm, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
+import { type Rhythm, type RhythmBound, rhythmBound, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../core/plan/explain.ts'
 import { memberOf } from '../core/pools/state.ts'
 import type { Preview } from '../daemon/cycle/preview.ts'
@@ -25,8 +25,11 @@ import { amountText, blocksText, capText, columns, dayText, documentOrList, pres
 
 export const register = action(COMMANDS.explain, explainCommand)
 
+/** How often a daemon reads the scope; only a bound where the use by day is not known. */
+type Reading = Rhythm | RhythmBound
+
 /** One explanation as text. */
-function explanationText(one: Explanation, rhythm: Rhythm | undefined, paint: Paint): string {
+function explanationText(one: Explanation, rhythm: Reading | undefined, paint: Paint): string {
   return blocksText([
     [headline(one, paint), ...statusLines(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
@@ -186,7 +189,7 @@ function lastWrite({ lastWrite: last }: Explanation): string {
 const ownedLine = ({ owned }: Explanation): string | undefined =>
   owned && `The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`
 
-const readLine = ({ scope }: Explanation, rhythm: Rhythm | undefined): string | undefined =>
+const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): string | undefined =>
   rhythm && `By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${rhythmText(rhythm)}.`
 
 /** The explanation of a scope in one workspace. */
@@ -207,13 +210,13 @@ function explanationDocument({ workspace, explanation, reading }: Explained) {
   return { workspace, ...rest, lastWrite: last && historyDocument(last), reading: reading && readingDocument(reading) }
 }
 
-/** As in the documents of `/api/v1`. */
-const readingDocument = (rhythm: Rhythm) => ({
-  scope: rhythm.key,
-  everySeconds: Math.round(rhythm.everyMs / 1000),
-  atLeastEverySeconds: rhythm.sliced && Math.round(rhythm.sliced.atLeastEveryMs / 1000),
-  why: rhythmText(rhythm),
-})
+/** As in the documents of `/api/v1`; without `everySeconds` where only the bound is known. */
+function readingDocument(reading: Reading) {
+  const { everyMs, atLeastEveryMs } =
+    'everyMs' in reading ? { everyMs: reading.everyMs, atLeastEveryMs: reading.sliced?.atLeastEveryMs } : { everyMs: undefined, ...reading }
+  const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
+  return { scope: reading.key, everySeconds: seconds(everyMs), atLeastEverySeconds: seconds(atLeastEveryMs), why: rhythmText(reading) }
+}
 
 /** Explains one scope in all workspaces. */
 async function explainCommand(text: string, flags: FlagsOf<typeof COMMANDS.explain>, cli: Cli): Promise<void> {
@@ -246,12 +249,12 @@ async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli
   return { workspace: config.name, explanation, reading: await rhythmAt(scope, full, reader), code }
 }
 
-/** How often a daemon would read the scope, at the learned pace or else at `rate.max`; undefined where that follows from use that is not known. */
+/** How often a daemon would read the scope, at the learned pace or else at `rate.max`. */
 async function rhythmAt(
   scope: Scope,
   { desiredState, state }: Preview,
   { ledger, config, clock }: WorkspaceReader<PlanLedger>,
-): Promise<Rhythm | undefined> {
+): Promise<Reading | undefined> {
   const { intervalMs, rate } = config
   const pace = Math.min(rate.max, slowestPace(ledger.fact('pace'), rate.max))
   const { readsPerSecond, count } = sweepRate(pace, intervalMs)
@@ -260,7 +263,7 @@ async function rhythmAt(
   if (toRead.length <= count) return rhythmOf(asked)
   const { useByPerson, writtenLately } = ledger
   // A remote daemon does not share the use by day.
-  if (!useByPerson) return undefined
+  if (!useByPerson) return rhythmBound(asked, readsPerSecond)
   const sliced = { desired: desiredState, readings: state.readings, readsPerSecond, now: clock.now(), useWhenRead: new Map() }
   return rhythmOf({ ...asked, slicing: await slicingOf({ ...sliced, ledger: { useByPerson, writtenLately } }) })
 }

@@ -72,6 +72,9 @@ export function watchedScopes(inputs: WatchInputs): readonly Watched[] {
 const usesBeyond = ({ use }: CountedPerson, cap: Credits, whenRead: Credits | undefined): boolean =>
   use > cap && use > (whenRead ?? Number.POSITIVE_INFINITY)
 
+/** No scope of so many waits longer for its reading, in ms. */
+const longestInterval = (scopes: number, readsPerSecond: number): number => Math.round((LONGEST_SWEEPS * scopes * 1000) / readsPerSecond)
+
 /** The time between two readings, in ms, by risk. */
 type ReadingIntervals = (risk: number) => number
 
@@ -80,7 +83,7 @@ type ReadingIntervals = (risk: number) => number
  * detection grows with risk × interval, and is least when intervals are proportional to 1 ÷ √risk.
  */
 export function readingIntervals(risks: readonly number[], readsPerSecond: number): ReadingIntervals {
-  const longestMs = Math.round((LONGEST_SWEEPS * risks.length * 1000) / readsPerSecond)
+  const longestMs = longestInterval(risks.length, readsPerSecond)
   const roots = risks.map(Math.sqrt)
   const demand = (k: number): number => roots.reduce((sum, root) => sum + Math.max(1 / longestMs, root / k), 0)
   const allowed = readsPerSecond / 1000
@@ -150,9 +153,14 @@ export interface Slicing {
   readonly readsPerSecond: number
   readonly watched: readonly Watched[]
   readonly intervals: ReadingIntervals
+  /** Credits that a person uses on a working day, by e-mail. */
+  readonly paces: ReadonlyMap<string, number>
 }
 
 export type Rhythm = NonNullable<ReturnType<typeof rhythmOf>>
+
+/** All that is known of a sliced scope where use by day is not known. */
+export type RhythmBound = NonNullable<ReturnType<typeof rhythmBound>>
 
 interface RhythmInputs {
   readonly scope: Scope
@@ -165,13 +173,26 @@ interface RhythmInputs {
   readonly slicing?: Slicing | undefined
 }
 
-/** How often a scope is read, or the one whose cap applies to the person. Undefined where no sweep reads it. */
-export function rhythmOf({ scope, toRead, people, declared, intervalMs, slicing }: RhythmInputs) {
+/** The scope that sweeps read: the one asked about, or the one whose cap applies to the person. Undefined where no sweep reads it. */
+function readFor({ scope, toRead, people, declared }: Pick<RhythmInputs, 'scope' | 'toRead' | 'people' | 'declared'>) {
   const own = scopeKey(scope)
   const person = people.byKey.get(own)
+  const effective = person && effectiveCap(person, declared)
   const keys = new Set(toRead.map(scopeKey))
-  const key = keys.has(own) ? own : person && effectiveCap(person, declared).from
-  if (key === undefined || !keys.has(key)) return undefined
+  const key = keys.has(own) ? own : effective?.from
+  return key === undefined || !keys.has(key) ? undefined : { key, person, cap: effective?.cap }
+}
+
+export function rhythmBound(inputs: Parameters<typeof readFor>[0], readsPerSecond: number) {
+  const read = readFor(inputs)
+  return read && { key: read.key, atLeastEveryMs: longestInterval(inputs.toRead.length, readsPerSecond) }
+}
+
+/** How often a scope is read, or the one whose cap applies to the person. Undefined where no sweep reads it. */
+export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs) {
+  const read = readFor(inputs)
+  if (!read) return undefined
+  const { key, person, cap } = read
   const watched = slicing?.watched.find((one) => one.key === key)
   if (!slicing || !watched) return { key, everyMs: intervalMs }
   return {
@@ -181,20 +202,34 @@ export function rhythmOf({ scope, toRead, people, declared, intervalMs, slicing 
     // No scope is read twice in one sweep; suspects are read with the next.
     everyMs: watched.suspect ? intervalMs : Math.max(intervalMs, slicing.intervals(watched.risk)),
     /** Only where sweeps are sliced. */
-    sliced: { atLeastEveryMs: slicing.intervals(0), watched },
+    sliced: {
+      atLeastEveryMs: slicing.intervals(0),
+      watched,
+      /** The head-room of the person asked about, and their credits a working day. */
+      person:
+        person && typeof cap === 'number'
+          ? { headRoom: Math.max(0, cap - person.use), pacePerDay: slicing.paces.get(person.email) ?? 0 }
+          : undefined,
+    },
   }
 }
 
+const number = (value: number): string => String(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
+
 const span = (ms: number): string => (ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : `${Math.round(ms / 60_000)} min`)
 
-/** `read with every sweep, every 5 min`, or the present interval, the longest one, and why. */
-export function rhythmText({ everyMs, sliced }: Rhythm): string {
+/** `read with every sweep, every 5 min`, or the present interval, the longest one, and why; only the longest one where use is not known. */
+export function rhythmText(rhythm: Rhythm | RhythmBound): string {
+  if ('atLeastEveryMs' in rhythm)
+    return `read at least every ${span(rhythm.atLeastEveryMs)}, and sooner the more credits could leak there; how soon follows from use by day, which is not known here`
+  const { everyMs, sliced } = rhythm
   if (!sliced) return `read with every sweep, every ${span(everyMs)}`
-  const { atLeastEveryMs, watched } = sliced
-  return `read every ${span(everyMs)}, at least every ${span(atLeastEveryMs)}: ${whyNow(watched)}`
+  return `read every ${span(everyMs)}, at least every ${span(sliced.atLeastEveryMs)}: ${whyNow(sliced)}`
 }
 
-function whyNow({ suspect, risk }: Watched): string {
+function whyNow({ watched: { suspect, risk }, person }: NonNullable<Rhythm['sliced']>): string {
   if (suspect) return 'there is a sign that its cap is wrong'
-  return risk > 0 ? 'somebody is near the cap' : 'nobody is near the cap'
+  if (person && person.pacePerDay > 0)
+    return `${number(person.headRoom)} credits from the cap at ${number(person.pacePerDay)} credits a day`
+  return risk > 0 ? `up to ${number(risk)} credits could be used beyond the cap within half a day` : 'nobody is near the cap'
 }

@@ -69,7 +69,7 @@ export async function slicingOf({ desired, readings, ledger, readsPerSecond, now
     watched.map(({ risk }) => risk),
     readsPerSecond,
   )
-  return { readsPerSecond, watched, intervals }
+  return { readsPerSecond, watched, intervals, paces }
 }
 
 /** A failed reading is due again at once. */

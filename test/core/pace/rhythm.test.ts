@@ -9,6 +9,7 @@ import {
   nextReadings,
   paceOf,
   readingIntervals,
+  rhythmBound,
   rhythmOf,
   rhythmText,
   sweepRate,
@@ -25,7 +26,7 @@ const web = groupScope('web')
 const capsOf = (caps: Readonly<Record<string, number>>) => (key: string) => (caps[key] === undefined ? undefined : credits(caps[key]))
 
 /** 2,000 scopes at one request a second; the first has this risk. */
-function slicing(risk: number, suspect = false): NonNullable<Inputs['slicing']> {
+function slicing(risk: number, pace = 0, suspect = false): NonNullable<Inputs['slicing']> {
   const { readsPerSecond } = sweepRate(1, 5 * MINUTE)
   const watched = Array.from({ length: 2_000 }, (_, index) => ({
     key: index === 0 ? scopeKey(ada) : index === 1 ? scopeKey(web) : scopeKey(userScope(`p${index}@example.com`)),
@@ -36,7 +37,7 @@ function slicing(risk: number, suspect = false): NonNullable<Inputs['slicing']> 
     watched.map((one) => one.risk),
     readsPerSecond,
   )
-  return { readsPerSecond, watched, intervals }
+  return { readsPerSecond, watched, intervals, paces: new Map([[scopeKey(ada), pace]]) }
 }
 
 test('of ten requests a second, eight are for sweeps', () => {
@@ -56,25 +57,35 @@ describe('a scope', () => {
     expect(rhythm && rhythmText(rhythm)).toBe('read with every sweep, every 5 min')
   })
 
-  test('is read sooner the more could leak', () => {
-    const sliced = slicing(400)
+  test('is read sooner the more could leak, and the words have the figures', () => {
+    const sliced = slicing(400, 40)
     const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: sliced })
     expect(rhythm?.everyMs).toBe(Math.max(5 * MINUTE, sliced.intervals(400)))
     expect(rhythm?.everyMs).toBeLessThan(rhythm?.sliced?.atLeastEveryMs ?? 0)
-    expect(rhythm && rhythmText(rhythm)).toMatch(/^read every \d+ min, at least every 46 min: somebody is near the cap$/)
+    expect(rhythm && rhythmText(rhythm)).toMatch(/^read every \d+ min, at least every 46 min: 12 credits from the cap at 40 credits a day$/)
   })
 
   test('with a sign that its cap is wrong is read with the next sweep', () => {
-    const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: slicing(0, true) })
+    const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: slicing(0, 0, true) })
     expect(rhythm && rhythmText(rhythm)).toMatch(/^read every 5 min, .*: there is a sign that its cap is wrong$/)
   })
 
   test.each([
-    [400, 'somebody is near the cap'],
-    [0, 'nobody is near the cap'],
-  ])('with credits of %i at risk tells that %s', (risk, expected) => {
-    const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: slicing(risk) })
+    ['figures below ten to a tenth', 400, 9.96, 496.04, '8 credits from the cap at 10 credits a day'],
+    ['what could leak, for a person without a cap', 12.6, 40, undefined, 'up to 13 credits could be used beyond the cap within half a day'],
+    ['that nobody is near', 0, 0, 500, 'nobody is near the cap'],
+  ])('tells %s', (_, risk, pace, most, expected) => {
+    const declared = capsOf(most === undefined ? {} : { [scopeKey(ada)]: most })
+    const rhythm = rhythmOf({ ...inputs, scope: ada, declared, intervalMs: 5 * MINUTE, slicing: slicing(risk, pace) })
     expect(rhythm && rhythmText(rhythm).replace(/^.*min: /, '')).toBe(expected)
+  })
+
+  test('has a bound even where use is not known', () => {
+    const bound = rhythmBound({ ...inputs, scope: ada, toRead: Array.from({ length: 20_000 }, () => ada) }, 8)
+    expect(bound && rhythmText(bound)).toBe(
+      'read at least every 46 min, and sooner the more credits could leak there; how soon follows from use by day, which is not known here',
+    )
+    expect(rhythmBound({ ...inputs, scope: groupScope('other') }, 8)).toBeUndefined()
   })
 
   test.each([
