@@ -50,7 +50,8 @@ function needs(one: WorkspaceStatus, paint: Paint): readonly string[] {
     pastLine(one),
     one.warningTexts.map((warning) => `warning: ${plain(warning)}`),
     columns(shown.map(scopeCells)).map((line, index) => painted(paint, shown[index], line)),
-    more > 0 && `and ${count(more, 'more scope', 'more scopes')}; /status lists them`,
+    more > 0 &&
+      `and ${count(more, 'more scope', 'more scopes')}; /status lists ${one.attentionOmitted > 0 ? `${one.attention.length - LISTED} of ` : ''}them`,
   )
   return lines.length === 0 ? [] : [paint('bold', plain(one.workspace)), ...lines.map((line) => `  ${line}`)]
 }

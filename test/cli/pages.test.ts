@@ -52,7 +52,8 @@ test('me says what is left, from where, what stops it first and where to ask for
 
 test('status says what is broken of the daemon itself, and counts what is too much to list', async () => {
   const pool = { name: 'labs', credits: 500 as never, frozen: 'the roster was not read yet' }
-  const views = () => [{ ...emptyView(), pools: Array(103).fill(pool) }, fullView('beta')]
+  const scopes = Array(103).fill({ scope: { kind: 'team' }, state: 'rejected', observed: 'unknown' })
+  const views = () => [{ ...emptyView(), scopes, pools: Array(103).fill(pool) }, fullView('beta')]
   const { url } = await serve({ views, health: () => ({ configValid: false, ledgerWritable: false }) })
   const { stdout } = await run(['status', '--url', url])
   expect(stdout).toContain('The config file is broken; the last good one is in force.\nThe ledger cannot be written, so nothing is written')
@@ -61,6 +62,7 @@ test('status says what is broken of the daemon itself, and counts what is too mu
     'labs  500      ?     ?           ?                nothing dealt yet  the last deal stays: the roster was not read',
   )
   expect(stdout.split('labs')).toHaveLength(41)
+  expect(stdout).toContain('and 83 more scopes; /status lists 80 of them\n')
   expect(stdout).toContain('and 63 more pools\n')
   const asked = await run(['status', '--url', url, '--output', 'json'])
   expect(JSON.parse(asked.stdout)).toEqual(await (await fetch(`${url}/status`)).json())
