@@ -48,12 +48,13 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
     if (!told || batch.length === 0) break
     left -= batch.length
     await keep(workspace, ledger.fact('told'), markSending(told, batch, clock.now()))
-    const ended = batch.map(async (one) => {
+    const sending = batch.map(async (one) => {
       const delivery = await notifier.send(one, signals.cut)
       learn(tried, channelOf(one.key), delivery)
-      return [one.key, delivery] as const
+      // At once, because the process may end before the others are answered.
+      await finish(workspace, new Map([[one.key, delivery]]))
     })
-    await finish(workspace, new Map(await Promise.all(ended)))
+    for (const one of await Promise.allSettled(sending)) if (one.status === 'rejected') throw one.reason
   }
   return [...notifyFindings(ledger.fact('told'), clock.now()), ...fileFindings(await notifier.kept(), workspace.config.name)]
 }
@@ -80,9 +81,11 @@ function chosen(messages: readonly Message[], { working, failing }: Tried): read
   })
 }
 
-async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {
-  const begun = workspace.ledger.fact('told')
-  if (begun) await keep(workspace, begun, markEnded(begun, ended, workspace.clock.now()))
+async function finish({ ledger, clock }: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {
+  const begun = ledger.fact('told')
+  // Kept also where it cannot be recorded now: others may have ended meanwhile.
+  if (begun) ledger.saveFact('told', markEnded(begun, ended, clock.now()))
+  await ledger.commit()
 }
 
 /** Saves the fact; takes it back when it cannot be recorded. */
@@ -190,8 +193,15 @@ const UNSENT = [
 
 type TellingState = ReturnType<typeof idleTelling>
 
-/** The present run, and when the last one began. */
-export const idleTelling = () => ({ underWay: undefined as Promise<void> | undefined, begunAt: Number.NEGATIVE_INFINITY })
+/** The present run, when the last one began, and what cuts off messages that are still being sent a while after the end. */
+export const idleTelling = () => ({
+  underWay: undefined as Promise<void> | undefined,
+  begunAt: Number.NEGATIVE_INFINITY,
+  late: new AbortController(),
+})
+
+/** At the end messages being sent get this time, because the next replica or the new settings wait for it. Choice. */
+export const TELLING_GRACE_MS = 2_000
 
 /** Choice. */
 const RUN_EVERY_MS = 60_000
@@ -204,7 +214,7 @@ export function keepTold(workspace: Workspace, telling: TellingState, ends: Endi
   if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
   if (ends.ending.aborted || clock.monotonic() - telling.begunAt < RUN_EVERY_MS) return
   telling.begunAt = clock.monotonic()
-  telling.underWay = tellPeople(workspace, notifier, ends)
+  telling.underWay = tellPeople(workspace, notifier, { ending: ends.ending, cut: AbortSignal.any([ends.cut, telling.late.signal]) })
     .then((found) => notice(workspace, { notify: found }))
     .catch((error: unknown) => {
       // Cycles report a ledger that cannot be written.

@@ -22,7 +22,7 @@ import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile } from '../cycle/run.ts'
 import { cycleOf, declare, desiredInputs, grantsFrozen, recall, unseen, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { idleTelling, keepTold } from '../notify/outbox.ts'
+import { idleTelling, keepTold, TELLING_GRACE_MS } from '../notify/outbox.ts'
 import { notice, report, reportBug, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 import { timer } from './system.ts'
@@ -105,6 +105,10 @@ function queuePolicy(policy: PolicyRevision | undefined, { state }: Workspace, a
 }
 
 async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): Promise<void> {
+  using over = new DisposableStack()
+  const endSoon = (): unknown =>
+    over.use(timer(workspace.clock, TELLING_GRACE_MS, () => agenda.telling.late.abort(new Error('the grace period is over'))))
+  signals.stop.addEventListener('abort', endSoon, { once: true })
   while (!signals.stop.aborted) {
     agenda.wake = new AbortController()
     const stop = AbortSignal.any([signals.stop, agenda.wake.signal])

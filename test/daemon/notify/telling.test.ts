@@ -79,14 +79,20 @@ function telling(send: Notifier['send']): Notifier {
 }
 
 describe('a channel that fails', () => {
-  it('by a fault of its own keeps nothing from going on, and what was under way is not sent again', async () => {
-    const send: Notifier['send'] = async ({ to }) => {
-      if (to.kind === 'email') throw new Error('a fault')
+  it.each([
+    ['by a fault of its own', async () => Promise.reject(new Error('a fault'))],
+    ['by giving no answer', (cut: AbortSignal) => new Promise<void>((end) => cut.addEventListener('abort', () => end()))],
+  ])('%s keeps no outcome of another from being recorded, and ends within two seconds', async (_title, fails) => {
+    const send: Notifier['send'] = async ({ to }, cut) => {
+      if (to.kind === 'email') await fails(cut)
       return { kind: 'refused', reason: 'busy' }
     }
-    const { one } = await loopUnder(POLICY, { groups: { grp_r: ['ada', 'bob'] }, parts: { notifier: telling(send) } })
-    await one.clock.pass(5 * MINUTE)
-    expect(states(one)).toEqual(['unknown', 'unknown'])
+    const { one, stop } = await loopUnder(POLICY, { groups: { grp_r: ['ada', 'bob'] }, parts: { notifier: telling(send) } })
+    await one.clock.pass(MINUTE)
+    expect(states(one)).toEqual(['sending', 'waiting'])
+    const stoppedAt = one.clock.monotonic()
+    await stop()
+    expect(one.clock.monotonic() - stoppedAt).toBeLessThanOrEqual(2_000)
   })
 
   it.each([
