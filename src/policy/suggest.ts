@@ -53,6 +53,18 @@ export function deeperSlip(line: string, above: string): Slip | undefined {
   return { column: indent.length, length: word.length, message, hint: `indent it by ${column}` }
 }
 
+/** A key or item in a column between those of the lines above it, of which the nearest comes first. */
+export function betweenSlip(line: string, above: readonly string[]): Slip | undefined {
+  const [, indent = '', word = ''] = /^( *)(-(?= )|[^\s:#-][^\s:]*(?=:(?:\s|$)))/.exec(line) ?? []
+  const start = word === '-' ? /^ */ : /^ *(?:- +)*/
+  const columns = above.filter((one) => !/^\s*(#|$)/.test(one)).map((one) => start.exec(one)?.[0].length ?? 0)
+  const outer = columns.findIndex((column) => column <= indent.length)
+  if (word === '' || outer < 1 || columns[outer] === indent.length) return undefined
+  const message = `"${word}" is indented by ${indent.length}, and nothing above it is`
+  const hint = `indent it by ${Math.min(...columns.slice(0, outer))} or by ${columns[outer]}, as the lines above it`
+  return { column: indent.length, length: word.length, message, hint }
+}
+
 /** Longer words are not compared, because no known word is near them. */
 const MOST_LETTERS = 64
 

@@ -2,7 +2,7 @@
 // Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
 import { hasErrors, messageOf, type Position, type Problem, type ProblemCode } from '../core/model/problem.ts'
-import { deeperSlip, type Slip, slipIn } from './suggest.ts'
+import { betweenSlip, deeperSlip, type Slip, slipIn } from './suggest.ts'
 
 /** A node of a document; `null` where nothing is written. */
 export type YamlNode = Node | null
@@ -171,7 +171,7 @@ function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly 
     if (byLine.size >= MAX_SYNTAX_PROBLEMS) break
     const position = insideText(source, error.pos)
     const { line } = positionAt(source, position[0])
-    const slip = slipNear(source, line, error.code)
+    const slip = slipNear(source, line, error)
     if (slip) {
       if (!byLine.has(slip.line)) byLine.set(slip.line, slipProblem(source, slip))
       isCaused = true
@@ -183,15 +183,26 @@ function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly 
   return [...byLine.values()]
 }
 
+/** Errors that a key or item in a wrong column gives, and the lines above it of which it is compared with the columns. */
+const WRONG_COLUMN = /^(All (mapping|sequence) items must start|Sequence item without|A block sequence) /
+const MAX_LINES_ABOVE = 1_000
+
 type PlacedSlip = Slip & { readonly line: number }
 
 /** The slip that causes an error: on its line, or on the next one. */
-function slipNear(source: Source, line: number, code: YAMLError['code']): PlacedSlip | undefined {
+function slipNear(source: Source, line: number, { code, message }: YAMLError): PlacedSlip | undefined {
   const [own, behind] = [lineAt(source, line), lineAt(source, line + 1)]
   const slip = slipIn(own, false)
   if (slip) return { ...slip, line }
   const next = slipIn(behind, true) ?? (code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperSlip(behind, own) : undefined)
-  return next && { ...next, line: line + 1 }
+  if (next) return { ...next, line: line + 1 }
+  // The error may be at an empty line before it.
+  for (const at of WRONG_COLUMN.test(message) ? [line, line + 1] : []) {
+    const above = Array.from({ length: Math.min(at - 1, MAX_LINES_ABOVE) }, (_, index) => lineAt(source, at - 1 - index))
+    const between = betweenSlip(lineAt(source, at), above)
+    if (between) return { ...between, line: at }
+  }
+  return undefined
 }
 
 function slipProblem(source: Source, { line, column, length, message, hint }: PlacedSlip): Problem {

@@ -2,7 +2,7 @@
 // condition between the keys of a mapping has its own message. No fault is left without a problem.
 
 import { comparePositions } from '../../core/model/scope.ts'
-import { blankHint, didYouMean } from '../suggest.ts'
+import { blankHint, didYouMean, meant } from '../suggest.ts'
 import { type Branch, growTree, keyPlaceOf, nameOf, report, type Says } from '../tree.ts'
 import { quoted, type Source, type YamlDocument } from '../yaml.ts'
 import { type AnnotatedSchema, type Check, type Fault, keysOf } from './check.ts'
@@ -65,8 +65,19 @@ function tell(branch: Branch, { keyword, params }: Fault, told: Set<Branch>): un
 
 function tellUnknown(branch: Branch, key: string): undefined {
   const child = branch.children.get(key)
-  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : (blankHint(key) ?? didYouMean(key, keysOf(branch.schema)))
+  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : (blankHint(key) ?? whereTo(branch, key))
   if (child) report(child, 'UNKNOWN_KEY', `unknown key ${quoted(key)} in ${nameOf(branch)}`, { on: 'key', hint })
+}
+
+/** A key that is near, else the only mapping one level below, or the nearest one around, that has this key. */
+function whereTo(branch: Branch, key: string): string {
+  const known = keysOf(branch.schema)
+  const has = (schema: AnnotatedSchema | undefined): boolean => keysOf(schema?.items ?? schema).includes(key)
+  const [below, ...others] = known.filter((name) => has(branch.schema.properties?.[name]))
+  let around = branch.parent
+  while (around && !has(around.schema)) around = around.parent
+  const home = below !== undefined && others.length === 0 ? below : around && nameOf(around)
+  return meant(key, known) ?? (home === undefined ? didYouMean(key, known) : `it belongs in ${home}`)
 }
 
 function tellMissing(branch: Branch, key: string): undefined {
