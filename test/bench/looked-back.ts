@@ -63,5 +63,5 @@ export function lookedBack(world: BigWorld): Compared {
     history: [],
     journal: [],
   } as const
-  return compare({ policy: policyIn(world), use }, { workspace: 'bench', now: world.now })
+  return compare({ policy: policyIn(world), use, onlyDays: undefined }, { workspace: 'bench', now: world.now })
 }

@@ -55,9 +55,6 @@ const AGAIN_MS = {
 /** For how many workspaces a comparison is kept. Choice. */
 const MOST_KEPT = 32
 const DEADLINE_MS = 60_000
-/** A year of days of so many people takes about 60 MB. Choice. */
-const MOST_PEOPLE = 7_500
-const TOO_LARGE = 'it needs more memory than a page may use; run `capkeeper simulate` instead'
 /** Of the thread, without its columns of numbers; a smaller `--max-old-space-size` of the process applies to it too. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const
 
@@ -134,7 +131,7 @@ const ofDriver = (env: ComparisonOptions['env']): ComparisonOptions['env'] =>
 function whyNot({ kind, message }: Exclude<Outcome<Compared>, { readonly kind: 'answer' }>): string {
   switch (kind) {
     case 'memory':
-      return TOO_LARGE
+      return 'it needs more memory than a page may use; run `capkeeper simulate` instead'
     case 'time':
       return `it was not made within ${DEADLINE_MS / 1000} s; run \`capkeeper simulate\` instead, which has no time limit`
     case 'error':
@@ -161,18 +158,30 @@ interface CompareOptions extends Pick<ReplayOptions, 'pricePerCredit' | 'credits
 /** What a comparison starts from. */
 export type CompareStart = Awaited<ReturnType<typeof compareStart>>
 
-/** Reads the records, which takes seconds for a large company. Their columns lie outside the thread's limit of memory, hence a limit of people. */
-export async function compareStart(ledger: Ledger, { workspace }: CompareOptions) {
-  if ((ledger.fact('usage')?.roster.people.length ?? 0) > MOST_PEOPLE) throw new Error(TOO_LARGE)
-  return { use: await recordedUseOf(workspace, ledger), policy: ledger.fact('policy') }
+/** Days of single people that are held at once, 20 bytes each, outside the thread's limit of memory; larger companies replay fewer days. Choice. */
+const MOST_ROWS = 3_000_000
+/** Enough for the last whole cycle and the present one. */
+const LEAST_DAYS = 62
+/** How long the ledger keeps days. */
+const KEPT_DAYS = 400
+
+/** Reads the records, which takes seconds for a large company. `onlyDays`: set where there are too many people for all recorded days. */
+export async function compareStart(ledger: Ledger, { workspace, now }: CompareOptions) {
+  const people = ledger.fact('usage')?.roster.people.length ?? 0
+  const days = Math.max(LEAST_DAYS, Math.floor(MOST_ROWS / Math.max(1, people)))
+  const onlyDays = days < KEPT_DAYS ? days : undefined
+  const range = onlyDays === undefined ? undefined : { fromAt: (Math.floor(now / DAY_MS) - onlyDays) * DAY_MS, untilAt: now + DAY_MS }
+  return { use: await recordedUseOf(workspace, ledger, range), policy: ledger.fact('policy'), onlyDays }
 }
 
 /** Replays and compares. */
-export function compare({ policy, use }: CompareStart, { workspace: _, ...options }: CompareOptions): Compared {
+export function compare({ policy, use, onlyDays }: CompareStart, { workspace: _, ...options }: CompareOptions): Compared {
   if (!policy) return { kind: 'no-policy' }
   const start = replayStart(use, { policy, ...options })
   if (start.kind !== 'inputs') return start
-  return { kind: 'made', simulation: cutToShow(simulate(start.inputs)) }
+  const note = `There are too many people for all recorded days here, so only the last ${onlyDays} are replayed; \`capkeeper simulate\` replays all.`
+  const notes = onlyDays === undefined ? start.inputs.notes : [...start.inputs.notes, note]
+  return { kind: 'made', simulation: cutToShow(simulate({ ...start.inputs, notes })) }
 }
 
 /** The figures that a page has room for. */

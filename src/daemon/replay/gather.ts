@@ -224,11 +224,12 @@ function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
 /** All days of any ledger. */
 const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
 
-export async function recordedUseOf(workspace: string, ledger: Ledger) {
+/** `days`: default all. */
+export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER) {
   const usage = ledger.fact('usage')
   const common = await commonDays(ledger, usage?.roster.readAt ?? Number.POSITIVE_INFINITY)
   const team = await teamOf(ledger)
-  const recorded = await daysOf(ledger, common)
+  const recorded = await daysOf(ledger, days, common)
   const past: PastDays = { people: new Map((await ledger.histories()).map((one) => [one.email, one])), common, team }
   return {
     ...{ workspace, recorded, past, usage },
@@ -239,9 +240,9 @@ export async function recordedUseOf(workspace: string, ledger: Ledger) {
 }
 
 /** Each person's days from their best source. */
-async function daysOf(ledger: Ledger, common: CommonDays): Promise<RecordedDays> {
-  const estimated = await ledger.useByDay(EVER, 'estimated')
-  return common.measured ? mergedDays(estimated, await ledger.useByDay(EVER, 'measured'), common) : estimated
+async function daysOf(ledger: Ledger, days: DayRange, common: CommonDays): Promise<RecordedDays> {
+  const estimated = await ledger.useByDay(days, 'estimated')
+  return common.measured ? mergedDays(estimated, await ledger.useByDay(days, 'measured'), common) : estimated
 }
 
 async function teamOf(ledger: Ledger): Promise<PastDays['team']> {

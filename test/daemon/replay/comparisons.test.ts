@@ -138,6 +138,25 @@ test.each<readonly [string, RecordedCompany, object]>([
   await store.close()
 })
 
+test('of very many people fewer days are replayed, which is said', async () => {
+  const store = await openLedger({ file: ':memory:', mode: 'write', clock })
+  const ledger = await store.workspace('acme', 'https://a.example/api/v1')
+  await fill(ledger, await recordedPlace('empty'))
+  const options = { workspace: 'acme', now: clock.now() }
+  const all = await compareStart(ledger, options)
+  const { roster, ...usage } = all.use.usage ?? expect.unreachable()
+  ledger.saveFact('usage', { ...usage, roster: { ...roster, people: roster.people.flatMap((one) => Array(60_000).fill(one)) } })
+  const some = await compareStart(ledger, options)
+  // These people work on weekdays.
+  expect([all.onlyDays, some.onlyDays, some.use.recorded.days.length]).toEqual([undefined, 62, 44])
+  expect(compare({ ...all, onlyDays: 62 }, options)).toMatchObject({
+    simulation: {
+      notes: expect.arrayContaining([expect.stringContaining('only the last 62 are replayed; `capkeeper simulate` replays all')]),
+    },
+  })
+  await store.close()
+})
+
 test('without a ledger a comparison fails, and is made again after a while', async () => {
   const now = fakeClock()
   const { comparisons } = keeper({ ...at(temporaryFolder()), clock: { ...clock, now: now.now } })

@@ -140,9 +140,10 @@ function unknownMembers({ policy, groups }: SimulationInputs): readonly string[]
   const known = new Set(groups.map(({ id }) => id))
   const unknown = policy.set.groups.filter(({ scope }) => !known.has(scope.id))
   if (unknown.length === 0) return []
-  const names = unknown.map(({ scope, name }) => `${scopeKey(groupScope(scope.id))} (${name})`)
+  const names = unknown.slice(0, 5).map(({ scope, name }) => `${scopeKey(groupScope(scope.id))} (${name})`)
+  const rest = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
   return [
-    `The ledger does not know the members of ${names.join(', ')}, so their caps reach nobody here; a daemon lists them once its policies declare them.`,
+    `The ledger does not know the members of ${names.join(', ')}${rest}, so their caps reach nobody here; a daemon lists them once its policies declare them.`,
   ]
 }
 
