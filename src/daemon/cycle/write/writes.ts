@@ -254,7 +254,12 @@ function startOf(planned: Planned): PlanStart {
 function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, start: PlanStart, run: WaveRun): readonly Change[] {
   const ready = planned.plan.changes.filter((one) => isReady(one) && !tried.has(scopeKey(one.scope)))
   if (ready.length === 0) return []
-  const inputs = waveInputs(planned)
+  const shown = waveInputs(planned)
+  // A scope that was just cleared has nothing set: what it shows is inherited, and goes with its ancestor.
+  const cleared = new Set(
+    planned.plan.changes.flatMap(({ scope, to }) => (to === 'none' && hasLanded(run, scopeKey(scope)) ? [scopeKey(scope)] : [])),
+  )
+  const inputs = { ...shown, caps: (key: ScopeKey) => (cleared.has(key) ? 'none' : shown.caps(key)) }
   // A cap that was just written is certain. A cap that may be inherited changes with its ancestor, and was perhaps read before that.
   const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && (inputs.mayBeInherited(key) || start.mayBeInherited(key))
   const isThere = (key: ScopeKey, to: unknown): boolean => planned.slots.shown(key) === to && !mayBeInherited(key)
