@@ -22,13 +22,14 @@ const BEGUN = NOW - 8 * DAY - 85 * MINUTE
 
 const ROOT = join(import.meta.dirname, '../..')
 const FILE = realpathSync(join(ROOT, 'policies/acme.yaml'))
-/** The caps are a quarter of those that the file declares, so that people come near them, and there is a pool. */
+/** The caps are a quarter of those that the file declares, so that people come near them; there is a pool, and a second grant of one person. */
 const POLICY = `${readFileSync(FILE, 'utf8').replace(/cap: (\d+)/g, (_, cap: string) => `cap: ${Number(cap) / 4}`)}
   pools:
     - name: research
       credits: 3000
       members: { emails: [igor.abbott@example.com, vera.costa@example.com] }
       share: equal
+  grants: [{ user: barbara.liskov@example.com, add: 50, from: 2027-07-10, until: 2027-07-20, reason: talk }]
 `
 
 /** As a daemon loads it, edited. */

@@ -209,6 +209,13 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     EXAMPLE,
     'To end its grant in the policies capkeeper edit remove grant:alan.turing@example.com',
   ],
+  [
+    'which of two grants it ends',
+    `${ACME}/people/barbara.liskov@example.com`,
+    EXAMPLE,
+    'capkeeper edit remove grant:barbara.liskov@example.com --from 2026-01-01T07:00:00.000Z',
+  ],
+  ['when a grant begins that waits', `${ACME}/policies`, EXAMPLE, 'barbara.liskov@example.com +50 pending starts in 231 d'],
   ['the edit that changes it', PERSON, EXAMPLE, `capkeeper edit cap ${ADA} 9000`],
   ['where to ask for more', PERSON, EXAMPLE, 'Ask for more'],
   ['no holds', `${ACME}/holds`, FIRST, 'Nothing is held'],

@@ -74,7 +74,7 @@ function editPart({ person, cap = 'unknown', chain }: Document<'Person'>): Html 
   const { what, line } = capEdit(
     person,
     String(cap),
-    chain.filter(({ kind, scope }) => kind === 'grant' && scope === person),
+    chain.flatMap(({ kind, scope, state, from }) => (kind === 'grant' && scope === person ? [{ state, from }] : [])),
   )
   return section(`To ${what} in the policies`, paste(line, 'The command that changes the policies'))
 }

@@ -43,7 +43,11 @@ const declared = ({ items, workspace, at }: Document<'PolicyList'>): Html =>
     column.row('Declared', (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}`),
     column.number('Cap', valueCell),
     column.number('Observed', ({ observed }) => observed !== undefined && capCell(observed)),
-    column.fixed('State', ({ state }) => state && stateBadge(state)),
+    column.fixed(
+      'State',
+      ({ state, from }) =>
+        state && html`${stateBadge(state)}${state === 'pending' && html`<br><span class="soft">starts ${when(from, at)}</span>`}`,
+    ),
     column.number(
       'Decides for',
       ({ people, members }) =>

@@ -28,8 +28,8 @@ export const removeGrantLine = (scope: string, from: string | undefined, isAlone
 
 /** A grant of a scope; `from` in RFC 3339. */
 interface GrantHere {
-  readonly state?: GrantState
-  readonly from?: string
+  readonly state: GrantState | undefined
+  readonly from: string | undefined
 }
 
 /**

@@ -47,6 +47,7 @@ export const candidate = object<Origin & Omit<ExplainedCandidate, 'candidate'>>(
   wins: t.flag('It decides the cap.'),
   why: t.text('Why it won or lost.'),
   state: optional(t.words(GRANT_STATES, 'Of a grant.')),
+  from: ifKnown(t.instant('When a grant starts.'), ({ fromAt }) => fromAt),
   until: ifKnown(t.instant('When a grant ends.'), ({ untilAt }) => untilAt),
   add: optional(t.count('What a grant adds.')),
   name: ifKnown(t.text('Of a rule or pool.'), ({ rule }) => rule),

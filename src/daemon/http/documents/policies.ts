@@ -31,6 +31,7 @@ const reach = record('A declared cap, and the people it applies to.')({
   add: optional(t.count('What a grant adds.')),
   state: optional(t.words([...SCOPE_STATES, ...GRANT_STATES], 'Of the scope, or of the grant.')),
   observed: optional(t.observed()),
+  from: optional(t.instant('When a grant starts.')),
   until: optional(t.instant('When a grant ends.')),
   reason: optional(t.text()),
   ticket: optional(t.text()),
@@ -87,9 +88,9 @@ function entriesOf(seen: Seen, index: PeopleIndex): readonly PolicyRow[] {
     return { kind: scope.kind, ...about(scope, at), cap, state, observed, reason }
   })
   const grants = (desiredState?.resolution.grants ?? []).map(({ grant, state, untilAt }): Declared => {
-    const { scope, at, reason, ticket, amount } = grant
+    const { scope, at, reason, ticket, amount, fromAt } = grant
     const set = amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }
-    return { kind: 'grant', ...about(scope, at), ...set, state, until: untilAt, reason, ticket }
+    return { kind: 'grant', ...about(scope, at), ...set, state, from: fromAt, until: untilAt, reason, ticket }
   })
   const pools = policy.set.pools.map(({ name, credits, at }): Declared => {
     const rows = index.rows.filter(({ winner }) => winner?.pool === name)
