@@ -24,9 +24,11 @@ export const url = {
   section: (workspace: string, section: Section): string => `${url.workspace(workspace)}/${section}`,
   group: (workspace: string, id: string): string => `${url.section(workspace, 'groups')}/${part(id)}`,
   hold: (workspace: string, id: string): string => `${url.section(workspace, 'holds')}/${part(id)}`,
-  /** The entries of one plan, until a day after one of them. */
-  plan: (workspace: string, id: string, at: string): string =>
-    withQuery(url.section(workspace, 'changes'), { plan: id, after: `${Date.parse(at) + DAY_MS}-0` }),
+  /** The entries of one plan, within a day of one of them. */
+  plan(workspace: string, id: string, at: string): string {
+    const [since, until] = [new Date(Date.parse(at) - DAY_MS), Date.parse(at) + DAY_MS]
+    return withQuery(url.section(workspace, 'changes'), { plan: id, since: since.toISOString(), after: `${until}-0` })
+  },
   /** Where a scope is explained: `team`, `group:ID` or a person. */
   scope(workspace: string, scope: string): string {
     if (scope === 'team') return url.workspace(workspace)

@@ -5,7 +5,7 @@ import { createConsole } from '../../src/console/routes.ts'
 import { DAY_MS } from '../../src/core/model/units.ts'
 import { NOW } from '../support/declare.ts'
 import { exampleOf } from '../support/example.ts'
-import { ACME, changed, HOLD, PAGE_PATHS, PAGE_STATES, pageAt, TIMELINE, textOf } from '../support/pages.ts'
+import { ACME, changed, EXAMPLE, HOLD, PAGE_PATHS, PAGE_STATES, pageAt, TIMELINE, textOf } from '../support/pages.ts'
 
 describe('every page', () => {
   test.each(PAGE_PATHS)('%s is whole HTML without scripts or styles in it, and within 100 KiB but for its charts', async (path) => {
@@ -48,19 +48,28 @@ test('the name of a rule or pool leads to its people by the word that their page
   for (const rule of ['rule%20seldom%20here', 'pool%20research']) expect(markup).toContain(`href="${ACME}/people?rule=${rule}"`)
 })
 
-test('the timeline links each entry to the others of its plan, and to its hold, but not to one that is over', async () => {
+test('the timeline links each entry to the others of its plan, to the writes since, and to its hold, but not to one that is over', async () => {
   const markup = await pageAt(`${ACME}/changes`)
   const lines = markup.match(/<li><span><time.*?<\/li>/gs) ?? []
   const links = lines.map((line) => [...line.matchAll(/ class="fixed"(?:><a)? href="([^"]+)"/g)].map(([, href]) => href))
   expect(links).toEqual(
-    TIMELINE.map(({ at, planId, stands, hold }) => {
-      const ofPlan = `${ACME}/changes?plan=${planId}&amp;after=${Date.parse(at) + DAY_MS}-0`
+    TIMELINE.map(({ kind, at, planId, stands, hold, tone }) => {
+      const [dayBefore, dayAfter] = [new Date(Date.parse(at) - DAY_MS).toISOString(), Date.parse(at) + DAY_MS]
+      const ofPlan = `${ACME}/changes?plan=${planId}&amp;since=${encodeURIComponent(dayBefore)}&amp;after=${dayAfter}-0`
       const plan = planId === undefined ? [] : [ofPlan]
+      if (kind === 'policy') return tone === 'bad' ? [] : [`${ACME}/changes?kind=write&amp;since=${encodeURIComponent(at)}`]
       return [...(hold !== undefined && stands === true ? [`${ACME}/holds/${hold}`] : []), ...plan]
     }),
   )
   expect(new Set(TIMELINE.map(({ kind }) => kind)).size).toBe(9)
   expect(links.flat()).toContain(HOLD)
+})
+
+test('the people whom a hold affects are listed by effect where one is asked for', async () => {
+  const listed = await EXAMPLE.hold('acme', HOLD.split('/').at(-1) ?? '', { effect: 'lowered' })
+  expect(listed.total).toBe(listed.counted.lowered)
+  expect(listed.total).toBeLessThan(listed.people)
+  expect(await pageAt(HOLD, EXAMPLE, { effect: 'lowered' })).toContain('<option value="lowered" selected>')
 })
 
 describe('outside data', () => {

@@ -1,5 +1,6 @@
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it. And the timeline of the workspace.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
+import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { ChangeEntry, Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
@@ -49,7 +50,10 @@ export const holdPage: Page = async (documents, { params: { workspace = '', name
       ]),
       releasePart(one),
       arithmeticPart(one),
-      section('People affected', html`${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`),
+      section(
+        'People affected',
+        html`${filterForm(path, query, [{ name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+      ),
       heldPart(one),
     ],
   })
@@ -90,9 +94,9 @@ const arithmeticPart = ({ arithmetic }: Document<'Hold'>): Html | false =>
     column.name('Setting', ({ setting }) => html`<code>${setting}</code>`),
   ])
 
-const affectedTable = ({ items, workspace }: Document<'Hold'>): Html =>
+const affectedTable = ({ items, people, workspace }: Document<'Hold'>): Html =>
   items.length === 0
-    ? empty('No person: the scopes have no people, or the people are not known yet.')
+    ? empty(people > 0 ? 'Nobody fits.' : 'No person: the scopes have no people, or the people are not known yet.')
     : table('People affected', items, [
         column.row(
           'Person',
@@ -180,8 +184,12 @@ function timelineEntry(one: ChangeEntry, workspace: string, now: string): Html {
 `
 }
 
-/** To the page of a hold that is in force, and to the entries of the plan. */
-const links = ({ at, hold, stands, planId }: ChangeEntry, workspace: string): Html =>
+/** To the page of a hold that is in force, to the entries of the plan, and to what was written under policies. */
+const links = ({ kind, at, tone, hold, stands, planId }: ChangeEntry, workspace: string): Html =>
   html`${stands === true && hold !== undefined && html` <span class="fixed">${holdLink(workspace, hold)}</span>`}${
     planId !== undefined && html` <a class="fixed" href="${url.plan(workspace, planId, at)}">plan <code>${planId.slice(0, 8)}</code></a>`
+  }${
+    kind === 'policy' &&
+    tone === 'good' &&
+    html` <a class="fixed" href="${withQuery(url.section(workspace, 'changes'), { kind: 'write', since: at })}">writes since</a>`
   }`

@@ -17,6 +17,7 @@ function queryParameter({ name, about, kind, words, pattern, least, most, usuall
     text: { type: 'string', maxLength: MOST_LETTERS, pattern: pattern?.source },
     word: { type: 'string', enum: words },
     whole: { type: 'integer', minimum: least, maximum: most },
+    instant: { anyOf: ['date-time', 'date'].map((format) => ({ type: 'string', format })) },
   }
   return {
     name,

@@ -3,6 +3,7 @@
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/grants.ts'
+import { readTime } from '../../../policy/dates.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import type { Clock } from '../../../ports.ts'
 import type { PeopleIndex } from './people/roster.ts'
@@ -35,7 +36,7 @@ export class DocumentError extends Error {
 export interface Parameter {
   readonly name: string
   readonly about: string
-  readonly kind: 'text' | 'whole' | 'word'
+  readonly kind: 'text' | 'whole' | 'instant' | 'word'
   readonly words?: readonly string[]
   /** Of a text, for the OpenAPI document; the document itself refuses others. */
   readonly pattern?: RegExp
@@ -81,6 +82,7 @@ export function asked(query: Query, parameters: readonly Parameter[]) {
     word: <const T extends string>(name: string, words: readonly T[]): T | undefined =>
       words.find((one) => one === (given.get(name) ?? known.get(name)?.usually)),
     whole: (name: string): number => Number(given.get(name) ?? known.get(name)?.usually),
+    instant: (name: string): Instant | undefined => instantOf(given.get(name) ?? ''),
   }
 }
 
@@ -99,7 +101,13 @@ function checkValue({ name, kind, words = [], least = 0, most = 0 }: Parameter, 
   if (kind === 'whole' && !(/^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most)) {
     throw new DocumentError(400, `${name} cannot be ${shown}; write a whole number from ${least} to ${most}`)
   }
+  if (kind === 'instant' && instantOf(value) === undefined) {
+    throw new DocumentError(400, `${name} cannot be ${shown}; write an instant such as 2026-11-20T12:00:00Z, or a day such as 2026-11-20`)
+  }
 }
+
+/** A day begins at midnight in UTC. */
+const instantOf = (value: string): Instant | undefined => readTime(value, (dayUtc) => dayUtc, 'start')
 
 export type Page<T> = ReturnType<typeof pageOf<T>>
 

@@ -19,13 +19,13 @@ import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
 import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import { asked, DocumentError, limitOf, PAGE, type Page, pageOf, type Query, type Seen } from './documents.ts'
+import { asked, DocumentError, limitOf, PAGE, type Page, pageOf, type Query, type Seen, word } from './documents.ts'
 import { fields, from, ifKnown, object, optional, record, type SourceOf } from './field.ts'
 import * as t from './parts.ts'
 import type { WorkspaceFacts } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
-export const HOLD_QUERY = [PAGE, limitOf(100, 500)]
+export const HOLD_QUERY = [word('effect', EFFECTS_ON_PEOPLE, 'What happens to them.'), PAGE, limitOf(100, 500)]
 
 const MOST_HELD = 200
 
@@ -147,7 +147,11 @@ export async function holdDocument(seen: Seen, id: string, query: Query = {}) {
   if (!hold) throw new DocumentError(404, 'there is no such hold: it was released, its changes are different now, or it never existed')
   const impacts = affectedBy(hold, seen)
   const protectedPeople = new Set(seen.policy?.set.protectedPeople.map(({ scope }) => scope.email))
-  const listed = impacts.toSorted(byWeight).map((one) => ({ ...one, isProtected: protectedPeople.has(one.person.email) }))
+  const effect = question.word('effect', EFFECTS_ON_PEOPLE)
+  const listed = impacts
+    .filter((one) => (effect ?? one.effect) === one.effect)
+    .toSorted(byWeight)
+    .map((one) => ({ ...one, isProtected: protectedPeople.has(one.person.email) }))
   return HOLD.show({ ...hold, seen, view: seen.view, impacts, ...pageOf(listed, question) }, seen)
 }
 

@@ -16,8 +16,9 @@ import type { Showing } from '../types.ts'
 
 const MOST_ENTRIES = 200
 
-/** Writes that are searched for those of one plan. Choice. */
+/** Writes that are searched for those of one plan, and how many are read at a time. Choice. */
 const MOST_SEARCHED = 10_000
+const AT_A_TIME = 500
 
 /** An instant, and how many entries of that instant were seen, 2,000 at most. */
 const CURSOR = /^(\d{1,15})-(1?\d{1,3}|2000)$/
@@ -26,6 +27,7 @@ export const CHANGES_QUERY: readonly Parameter[] = [
   word('kind', CHANGE_KINDS, 'What happened.'),
   text('scope', '`team`, `group:ID`, or a person as shown.'),
   text('plan', `The id of a plan. Its writes are found among the ${MOST_SEARCHED} before \`after\`.`),
+  { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
   { name: 'after', about: '`next` of the previous answer.', kind: 'text', pattern: CURSOR },
   limitOf(50, MOST_ENTRIES),
 ]
@@ -69,13 +71,15 @@ export async function changesDocument(seen: Seen, query: Query = {}) {
   const scope = await scopeOf(question.text('scope'), seen)
   const kind = question.word('kind', CHANGE_KINDS)
   const plan = question.text('plan')
+  const sinceAt = question.instant('since')
   const asksWrites = kind === undefined || kind === 'write'
-  const range = { limit: cursor.skip + limit + 1, untilAt: cursor.untilAt, scope }
+  const range = { limit: cursor.skip + limit + 1, untilAt: cursor.untilAt, scope, sinceAt }
   const writes = asksWrites ? await writesOf(seen, range, plan) : []
   const others = (journal?.entries ?? []).filter(
     (entry) =>
       (kind === undefined || entry.kind === kind) &&
       entry.at <= cursor.untilAt &&
+      entry.at >= (sinceAt ?? 0) &&
       (plan === undefined || ('planId' in entry && entry.planId === plan)) &&
       (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
   )
@@ -92,9 +96,24 @@ export async function changesDocument(seen: Seen, query: Query = {}) {
 }
 
 /** The newest first. */
-async function writesOf({ records }: Seen, range: HistoryFilter, plan: string | undefined): Promise<readonly HistoryEntry[]> {
+async function writesOf(
+  { records, clock }: Seen,
+  range: HistoryFilter & { readonly limit: number },
+  plan: string | undefined,
+): Promise<readonly HistoryEntry[]> {
   if (plan === undefined) return records.history(range)
-  return (await records.history({ ...range, limit: MOST_SEARCHED })).filter(({ planId }) => planId === plan)
+  const found = new Map<string, HistoryEntry>()
+  let { untilAt } = range
+  for (let searched = 0; searched < MOST_SEARCHED && found.size < range.limit; searched += AT_A_TIME) {
+    const batch = await records.history({ ...range, untilAt, limit: AT_A_TIME })
+    for (const one of batch) if (one.planId === plan) found.set(JSON.stringify(one), one)
+    const oldest = batch.at(-1)
+    if (!oldest || batch.length < AT_A_TIME) break
+    // A whole batch at one instant would be read again for ever.
+    untilAt = oldest.at === untilAt ? oldest.at - 1 : oldest.at
+    await clock.sleep(1)
+  }
+  return [...found.values()]
 }
 
 /** The greatest instant that a `Date` can be. */
