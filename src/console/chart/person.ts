@@ -3,6 +3,7 @@
 
 import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
+import { type AddOnSource, SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { barTable, type Column, column } from '../tables.ts'
@@ -102,7 +103,7 @@ function sentence({ beside, policy }: Comparison['names'], rows: readonly Compar
 }
 
 /** Undefined until a day was read. Add-on use starts again with each billing cycle; the last day has the figure of the present. */
-export function personChart({ addOn: present, use: { days } }: Pick<Document<'Person'>, 'addOn' | 'use'>): Chart | undefined {
+export function personChart({ addOn: present, use: { days, addOnSource } }: Pick<Document<'Person'>, 'addOn' | 'use'>): Chart | undefined {
   const last = days.at(-1)
   if (!last) return undefined
   return chartOf(
@@ -113,6 +114,7 @@ export function personChart({ addOn: present, use: { days } }: Pick<Document<'Pe
       cap: cap === 'unknown' ? undefined : cap,
       change: changed ? `cap changed to ${capText(cap)}` : undefined,
     })),
+    addOnSource,
   )
 }
 
@@ -127,7 +129,7 @@ interface Day {
   readonly change: string | undefined
 }
 
-function chartOf(days: readonly Day[]): Chart {
+function chartOf(days: readonly Day[], source: AddOnSource | undefined): Chart {
   const startAt = days[0]?.at ?? 0
   const endAt = (days.at(-1)?.at ?? startAt) + DAY_MS
   const used = days.flatMap(({ at, used: value }) => (value === undefined ? [] : [{ at: at + DAY_MS, value }]))
@@ -143,7 +145,7 @@ function chartOf(days: readonly Day[]): Chart {
     title: 'Add-on use against the cap',
     summary: summaryOf(used.at(-1)?.value, lastCap, areCapsKnown ? changes.length : undefined),
     legend: [
-      used.length > 0 && { tone: 'main', text: 'add-on use in this cycle' },
+      used.length > 0 && { tone: 'main', text: `add-on use in this cycle${source ? `, ${SOURCE_TEXT[source]}` : ''}` },
       caps.length > 0 && { tone: 'limit', text: 'cap in force', as: 'line' },
       changes.length > 0 && { tone: 'bad', text: 'cap changed' },
     ],

@@ -26,7 +26,7 @@ test.each([
   life.set({ caps: { team: 5000 } })
   await one.clock.pass(MINUTE)
   const { addOn, addOnSource, use } = await personIn(one)
-  expect(addOnSource).toBe(source)
+  expect({ now: addOnSource, days: use.addOnSource }).toEqual({ now: source, days: source })
   const on = (at: string) => use.days.find(({ day }) => day === at)
   // What was not recorded and nobody measured is not known, and not 0.
   expect(on('2026-11-10')).toMatchObject(source === 'measured' ? { used: 900, grade: 'measured' } : { used: undefined, grade: 'missing' })
@@ -49,6 +49,7 @@ test('past days are reconstructed from the service, begin anew with each cycle, 
   const { use } = await personIn(one)
   await life.stop()
   expect(use.days).toHaveLength(90)
+  expect(use.days.flatMap(({ day, starts }) => (starts ? [day] : []))).toEqual(['2026-09-01', '2026-10-01', '2026-11-01'])
   expect(use.days.map(({ grade }) => grade)).toEqual([...Array(89).fill('reconstructed'), undefined])
   // Five days of a hundred are the credits of the seat.
   const addOnOn = (day: string) => use.days.find((one) => one.day === day)?.addOn

@@ -127,12 +127,14 @@ const personDay = record('One day of a person.')({
   used: optional(t.amount('Credits used since the start of the cycle, at its end.')),
   addOn: optional(t.amount('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
   grade: optional(t.words(DAY_GRADES, 'What is known of it; absent for the present day.')),
+  starts: optional(t.flag('A billing cycle starts on it; that of past cycles is assumed.')),
   cap: optional(t.observed('The cap in force at its end, as far as recorded.')),
   changed: optional(t.flag('The cap in force changed on it.')),
 })
 
 const personUse = record('Use by day against the cap.')({
   days: t.list(personDay, 'The last 90 days, in order.'),
+  addOnSource: optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
 })
 
 type PersonKnown = NamedRow &
@@ -280,12 +282,13 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
       used,
       addOn: isMeasured ? paid : estimate,
       grade: isToday ? undefined : grade,
+      starts: starts.includes(at) || undefined,
       cap,
       changed: index > 0 && !isPart && before !== cap ? true : undefined,
     })
     before = cap
   }
-  return { days: listed }
+  return { days: listed, addOnSource: listed.at(-1)?.addOn === undefined ? undefined : isMeasured ? 'measured' : 'estimated' }
 }
 
 const useDay = record('One day.')({
