@@ -80,11 +80,11 @@ describe('the cycle', () => {
   const days = (count: number, shown: (index: number) => object) =>
     Array.from({ length: count }, (_, index) => ({ day: dayOf(index), ...shown(index) }))
 
-  test('goes on to the projection of its end in its table', async () => {
+  test('has the projection of its end in its table, and no figure for the days until then', async () => {
     const { rows } = await figure('cycle', ACME)
     expect([rows[0], rows[20], rows[29]]).toEqual([
       ['1 Nov', '0', '337', '–'],
-      ['21 Nov', '–', '7,070', '8,946'],
+      ['21 Nov', '–', '7,070', '–'],
       ['30 Nov', '–', '10,100', '12,311'],
     ])
   })

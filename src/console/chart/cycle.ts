@@ -45,6 +45,7 @@ export function cycleChart(data: CycleData): Chart {
   const last = used.at(-1) ?? { at: startAt, value: 0 }
   const goal = budget ?? projected?.p50
   const ahead = (percentile: Percentile): readonly Point[] => aheadOf(data, last, percentile)
+  const [, end] = ahead('p50')
   return {
     id: 'cycle',
     title: 'Credits over the cycle',
@@ -79,7 +80,9 @@ export function cycleChart(data: CycleData): Chart {
       const known = usedAt(untilAt, data)
       const even = goal === undefined ? undefined : Math.round(goal * evenShare(untilAt, data))
       const says = known === undefined ? undefined : `${compact(known)} used`
-      return { fromAt, untilAt, says, figures: [known, even, expectedAt(untilAt, data, last)] }
+      // The projection is of the end alone, and says nothing of the days until then.
+      const expected = end && untilAt === endAt && untilAt > last.at ? Math.round(end.value) : undefined
+      return { fromAt, untilAt, says, figures: [known, even, expected] }
     }),
   }
 }
@@ -116,11 +119,4 @@ const usedAt = (until: number, { used }: CycleData): number | undefined => {
   const past = used.filter(({ at }) => at <= until)
   const isOver = (used.at(-1)?.at ?? 0) >= until - DAY_MS
   return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
-}
-
-/** On the line from now to the projection of the end; undefined for past days. */
-function expectedAt(until: number, data: CycleData, last: Point): number | undefined {
-  const end = aheadOf(data, last, 'p50').at(-1)
-  if (!end || until <= last.at) return undefined
-  return Math.round(last.value + ((end.value - last.value) * (until - last.at)) / Math.max(1, end.at - last.at))
 }
