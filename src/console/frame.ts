@@ -6,7 +6,7 @@ import type { ConsoleAsset } from '../daemon/http/console.ts'
 import { PAGE_SCRIPT } from './browser.generated.ts'
 import { moment } from './parts.ts'
 import { STYLE } from './style.generated.ts'
-import { PART_SECTIONS, SECTIONS, type Section, url } from './words.ts'
+import { number, PART_SECTIONS, SECTIONS, type Section, url } from './words.ts'
 
 const asset = (name: string, type: string, body: string): ConsoleAsset => ({
   path: `/console/${createHash('sha256').update(body).digest('hex').slice(0, 16)}/${name}`,
@@ -30,6 +30,8 @@ export const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 interface PageContents {
+  /** How many things need a person, for the title of the window. */
+  readonly needed?: number
   /** Default: the name of the section. A page of a section with a heading of its own is about one thing in it. */
   readonly heading?: string
   /** Badges beside the heading. */
@@ -47,14 +49,14 @@ const nameOf = (section: Section): string => section.charAt(0).toUpperCase() + s
 
 /** The whole document. */
 export function renderFrame(page: PageContents): string {
-  const { section, heading = section && nameOf(section), badges, of: { workspace, at } = {}, parts, isPart = false } = page
+  const { section, heading = section && nameOf(section), badges, of: { workspace, at } = {}, parts, isPart = false, needed = 0 } = page
   const title = section === undefined ? heading : page.heading === undefined ? `${heading} of ${workspace}` : `${heading} · ${workspace}`
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · capkeeper</title>
+<title>${needed > 0 && `(${number(needed)}) `}${title} · capkeeper</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLE_ASSET.path}">
 <script type="module" src="${SCRIPT_ASSET.path}"></script>

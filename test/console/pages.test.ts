@@ -65,6 +65,13 @@ test('the timeline links each entry to the others of its plan, to the writes sin
   expect(links.flat()).toContain(HOLD)
 })
 
+test('groups are searched by name or id', async () => {
+  const text = async (search: string) => textOf(await pageAt(`${ACME}/groups`, EXAMPLE, { search }))
+  expect(await text('PLATF')).toMatch(/Name or id.*Platform/)
+  expect(await text('PLATF')).not.toContain('Mobile')
+  expect(await text('nothing')).toContain('No group fits.')
+})
+
 test('the people whom a hold affects are listed by effect where one is asked for', async () => {
   const listed = await EXAMPLE.hold('acme', HOLD.split('/').at(-1) ?? '', { effect: 'lowered' })
   expect(listed.total).toBe(listed.counted.lowered)

@@ -95,6 +95,7 @@ const [SIMULATE, HEALTH] = [`${ACME}/simulate`, `${ACME}/health`]
 /** Rows: the text, the page, the state. */
 export const PAGE_STATES: readonly (readonly [says: string, path: string, state: Documents, text: string])[] = [
   ['what needs a person first', '/', EXAMPLE, 'Needs a person 5'],
+  ['in the title of the window how much that is', '/', EXAMPLE, '(5) Overview · capkeeper'],
   ['how much is left', '/', EXAMPLE, 'Add-on credits left 864'],
   ['when it runs out', '/', EXAMPLE, 'Run out 24 Nov'],
   ['how many are at their cap', '/', EXAMPLE, 'People at their cap 4 of 30'],
@@ -152,6 +153,8 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     exampleOf({ lastCycle: { startedAt: NOW - MINUTE, finishedAt: NOW - 50_000, result: 'error', message: '503 from the service' } }),
     'The last cycle failed 50 s ago. 503 from the service',
   ],
+  ['how old what it shows is', ACME, EXAMPLE, 'Last success 20 min ago'],
+  ['the same where no cycle has ended well', ACME, FIRST, 'Last success none yet'],
   ['that a key is refused', ACME, exampleOf({ conditions: [REFUSED] }), 'the key needs Billing Write'],
   ['a broken policy with its place', ACME, BROKEN, 'policies/acme.yaml:21:10 unknown key "emial" in a user'],
   ['that the files are not valid', `${ACME}/policies`, BROKEN, 'The files are not valid'],
@@ -199,6 +202,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['where one is in a long list', `${ACME}/people`, changed({ people: { total: 5_000 } }), '1 to 50 of 5,000 people'],
   ['no history', `${ACME}/changes`, FIRST, 'Nothing has happened'],
   ['a person without history', PERSON, changed({ person: { history: [], use: { days: [] } } }), 'capkeeper has not written this cap.'],
+  ['where the figures of its days come from', PERSON, EXAMPLE, 'add-on use in this cycle, estimated'],
   ['what is left of a cap', PERSON, EXAMPLE, 'Left 8,078'],
   ['what stops them first, and when', PERSON, EXAMPLE, 'Stops first balance expected on 2026-11-24'],
   ['why a cap is what it is', PERSON, EXAMPLE, '✓ decides cap on ada.lovelace@example.com 1,000 the narrowest cap declared'],

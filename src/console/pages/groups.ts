@@ -10,7 +10,7 @@ import { stackChart } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, bandBadge, capCell, empty, figure, section, stateBadge, tile, tiles } from '../parts.ts'
-import { column, listSection, moreOf, pager, sorter, table } from '../tables.ts'
+import { column, filterForm, listSection, moreOf, pager, sorter, table } from '../tables.ts'
 import { BAND_TEXT, number, percent, url, withQuery } from '../words.ts'
 import { explainedParts } from './explained.ts'
 
@@ -26,8 +26,16 @@ export const groupsPage: Page = async (documents, { params: { workspace = '' }, 
     isPart: documents.parts().includes(workspace),
     section: 'groups',
     parts: [
+      filterForm(path, query, [{ name: 'search', label: 'Name or id' }]),
       list.items.length === 0
-        ? section('Groups', empty(html`No group is declared. Policies declare them under <code>spec.groups</code>.`))
+        ? section(
+            'Groups',
+            empty(
+              (query['search'] ?? '') !== ''
+                ? 'No group fits.'
+                : html`No group is declared. Policies declare them under <code>spec.groups</code>.`,
+            ),
+          )
         : html`<section>${groupTable(list, path, query)}${pager(list, ['group', 'groups'], path, query)}</section>`,
       known.length > 0 &&
         section(

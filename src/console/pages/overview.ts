@@ -13,6 +13,7 @@ export const overviewPage: Page = async (documents, { query }) => {
   const list = await documents.workspaces(query)
   return renderFrame({
     heading: 'Overview',
+    needed: neededOf(list),
     of: list,
     parts: [
       troubles(list),
@@ -26,6 +27,8 @@ export const overviewPage: Page = async (documents, { query }) => {
   })
 }
 
+const neededOf = ({ attention, attentionOmitted }: Document<'WorkspaceList'>): number => attention.length + attentionOmitted
+
 function troubles({ configValid, ledgerWritable, attention }: Document<'WorkspaceList'>): Html | false {
   if (configValid && ledgerWritable) return false
   const why = (of: string): string | undefined => attention.find(({ workspace, subject }) => workspace === '' && subject === of)?.text
@@ -33,8 +36,9 @@ function troubles({ configValid, ledgerWritable, attention }: Document<'Workspac
 ${!ledgerWritable && box.bad`<p><strong>The ledger cannot be written</strong>, so no cap is written. Writing continues when the disk or the database works again.</p><p>${why('ledger')}</p>`}`
 }
 
-function totals({ items, total, attention, attentionOmitted, at }: Document<'WorkspaceList'>): Html {
-  const count = attention.length + attentionOmitted
+function totals(list: Document<'WorkspaceList'>): Html {
+  const { items, total, attention, at } = list
+  const count = neededOf(list)
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]

@@ -192,20 +192,23 @@ function poolsPart(series: Document<'PoolSeries'>): Html | false {
   return charts.length > 0 && html`<div class="grid">${charts.map(inSection)}</div>${moreOf(series.poolsOmitted, 'pool')}`
 }
 
-function statePart({ approvals, balance, cycle, heldBy, use, at }: Document<'Workspace'>): Html | false {
+function statePart({ lastSuccessAt, approvals, balance, cycle, heldBy, use, at }: Document<'Workspace'>): Html {
   const ratios = Object.entries(use?.ratios ?? {}).flatMap(([window, ratio]) =>
     ratio === undefined ? [] : [`${number(ratio)} in ${window}`],
   )
-  const known = facts([
-    ['Pace, 1 is even', ratios.join(', ')],
-    [
-      'Of the cycle’s credits',
-      use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits),
-    ],
-    ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
-    ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
-    ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
-    ['Held by replica', heldBy],
-  ])
-  return known && section('State', known)
+  return section(
+    'State',
+    facts([
+      ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
+      ['Pace, 1 is even', ratios.join(', ')],
+      [
+        'Of the cycle’s credits',
+        use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits),
+      ],
+      ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
+      ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
+      ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
+      ['Held by replica', heldBy],
+    ]),
+  )
 }
