@@ -13,7 +13,7 @@ import { loadConfigAside } from '../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../daemon/config/settings.ts'
 import type { PeopleShown } from '../daemon/http/labels.ts'
 import { type Channels, createMailer, openChannels } from '../daemon/notify/channels.ts'
-import { happened } from '../daemon/notify/happened.ts'
+import { endedUse, happened } from '../daemon/notify/happened.ts'
 import { dueNow } from '../daemon/notify/outbox.ts'
 import { readSetup, USER_AGENT, type WorkspaceSetup } from './compose.ts'
 import { action, COMMANDS, type FlagsOf, group } from './shared/command.ts'
@@ -122,7 +122,8 @@ async function previewOne(reader: WorkspaceReader<PlanLedger>, people: PeopleSho
   const labels = labelsFor(people, ledger.fact('peopleSalt'))
   const shown = { desiredState, planned }
   const lately = await happened({ state, shown, pause: await ledger.pause(clock.now()), clock, ledger }, settings)
-  const due = dueNow({ config, state, shown, clock, ledger }, { settings, ...labels }, lately)
+  const ended = await endedUse({ state, clock, ledger }, settings)
+  const due = dueNow({ config, state, shown, clock, ledger }, { settings, ...labels }, lately, ended)
   const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
   const pools = new Set(policy.set.pools.map(({ name }) => name))
   const notes = settings.owners.flatMap(({ of }) => {

@@ -4,10 +4,21 @@
 import type { PersonStatus } from '../model/events.ts'
 import type { Kept, Told } from '../model/facts.ts'
 import type { Cycle } from '../model/observed.ts'
-import { DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+import { type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
 import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
-import { changedSince, type Draft, type EventInputs, eventDrafts, firstLines, keyOf, ownerKey, reachOf, targetKey } from './happened.ts'
+import {
+  changedSince,
+  type Draft,
+  type EventInputs,
+  eventDrafts,
+  firstLines,
+  keyOf,
+  ownerKey,
+  type PoolUse,
+  reachOf,
+  targetKey,
+} from './happened.ts'
 import {
   type Digest,
   type NotifySettings,
@@ -26,10 +37,23 @@ export interface PersonUse extends Omit<PersonStatus, 'band'> {
   readonly name?: string
 }
 
+/** The billing cycle that ended last, with its use and the caps at its end. */
+export interface EndedUse {
+  readonly cycle: Cycle
+  readonly people: readonly PersonUse[]
+  readonly pools: readonly PoolUse[]
+}
+
+/** A monthly digest is about the cycle that ended last until the present one is half over, because a new cycle has little to tell. Choice. */
+export const tellsEnded = ({ digest }: Pick<NotifySettings, 'digest'>, { startAt, endAt }: Cycle, now: Instant): boolean =>
+  digest === 'monthly' && now - startAt < (endAt - startAt) / 2
+
 export interface DueInputs extends EventInputs {
   readonly workspace: string
   readonly cycle?: Cycle | undefined
   readonly people: readonly PersonUse[]
+  /** The cycle that digests are about, as far as it is known; absent: the present cycle. */
+  readonly ended?: EndedUse | undefined
   /** What stops a person first. */
   readonly stopOf?: (email: string) => FirstStop | undefined
   /** A copy for others of any value, with people named so in every text. */
@@ -170,9 +194,9 @@ interface AskedDigest extends Omit<Draft, 'values'> {
 }
 
 /** The newest digest of each that is configured, sent or not. */
-export function digestsAsked({ digest, owners, timezone }: NotifySettings, cycle: Cycle, now: Instant): readonly AskedDigest[] {
+export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: Instant): readonly AskedDigest[] {
   if (digest === 'off') return []
-  const level = digestLevel(now, digest, cycle, timezone)
+  const level = digestLevel(now, digest, timezone)
   return owners.flatMap((owner) =>
     owner.targets.map((to): AskedDigest => {
       return { kind: 'digest', key: keyOf('digest', digest, ...ownerKey(owner), targetKey(to)), level, to, owner }
@@ -181,8 +205,8 @@ export function digestsAsked({ digest, owners, timezone }: NotifySettings, cycle
 }
 
 function digestMessages(context: Context): readonly Message[] {
-  return digestsAsked(context.settings, context.cycle, context.now).flatMap(({ owner, ...one }) => {
-    const made = digestOf(context, owner, one.key)
+  return digestsAsked(context.settings, context.now).flatMap(({ owner, ...one }) => {
+    const made = (context.ended && digestOf({ ...context, ...context.ended }, owner, one.key)) ?? digestOf(context, owner, one.key)
     return made === undefined ? [] : messageOf(context, { ...one, ...made })
   })
 }
@@ -266,13 +290,11 @@ function isQuiet(at: Instant, { quietHours, timezone }: { readonly quietHours?: 
 const DIGEST_MINUTE = 8 * 60
 
 /**
- * The newest digest, as the number of a day that only rises, such as 20261122. A daily one begins at eight. A monthly one begins on the last day of
- * the billing cycle, from eight on, and has the day on which the cycle ends; until then it is the one of the cycle before.
+ * The day or month of the newest digest, as a number that only rises: 20261122 or 202611. A new one begins at eight, for months on the first
+ * day; until then it is the one before.
  */
-function digestLevel(at: Instant, digest: Exclude<Digest, 'off'>, { startAt, endAt }: Cycle, timezone: string): number {
-  const numberOf = (day: Instant): number => Number(dayOf(day, timezone).replaceAll('-', ''))
+function digestLevel(at: Instant, digest: Exclude<Digest, 'off'>, timezone: string): number {
   // Subtracting eight hours gives the day before until eight; on days when clocks change, until seven or nine.
-  if (digest === 'daily') return numberOf(at - DIGEST_MINUTE * 60_000)
-  const isLastDay = at >= endAt - DAY_MS && localOf(at, timezone).minute >= DIGEST_MINUTE
-  return numberOf(isLastDay ? endAt : startAt)
+  const { date } = localOf(at - DIGEST_MINUTE * 60_000, timezone)
+  return Number(date.replaceAll('-', '').slice(0, digest === 'daily' ? 8 : 6))
 }

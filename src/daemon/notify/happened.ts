@@ -1,18 +1,60 @@
 // What happened lately in a workspace, for messages about events and for digests: writes from the ledger's history, what stands now, and the journal. It
 // carries no address but in scopes: ids are hashes.
 import { createHash } from 'node:crypto'
+import { effectiveCap, groupsOfEach } from '../../core/interpret/effective.ts'
 import { type HistoryEntry, isGone } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/events.ts'
+import { isSameCycle } from '../../core/model/observed.ts'
 import { shortRevision } from '../../core/model/policy.ts'
-import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
-import { digestsAsked, toldNow } from '../../core/notify/due.ts'
-import { type Happening, lookBackMs } from '../../core/notify/happened.ts'
+import { digestsAsked, type EndedUse, type PersonUse, tellsEnded, toldNow } from '../../core/notify/due.ts'
+import { type Happening, lookBackMs, type PoolUse } from '../../core/notify/happened.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { isDue } from '../../core/notify/told.ts'
+import { addOnFigures } from '../../core/use/add-on.ts'
+import { capChanges, setBefore } from '../../core/use/replay/in-force.ts'
 import type { Ledger } from '../../ports.ts'
-import { cycleOf } from '../cycle/state.ts'
+import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
+
+interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
+  readonly ledger: Pick<Ledger, 'fact' | 'owned' | 'history'>
+}
+
+/** Undefined where no digest about it is due, and where its use is not known. Rejects with a `LedgerError`. */
+export async function endedUse({ state, clock, ledger }: LookingBack, settings: NotifySettings): Promise<EndedUse | undefined> {
+  const [now, present, last] = [clock.now(), cycleOf(state?.usage), state?.usage?.previousCycle]
+  if (!state || !present || !last || !isSameCycle({ startAt: last.cycle.endAt }, present)) return undefined
+  if (!digestIsDue({ state, ledger }, settings, now) || !tellsEnded(settings, present, now)) return undefined
+  const { cycle, used } = last
+  const found = (ledger.fact('journal') ?? []).filter(({ at }) => at >= cycle.endAt)
+  const set = setBefore(ledger.owned(), capChanges(await ledger.history({ sinceAt: cycle.endAt }), found))
+  const figures = addOnFigures({ now, cycle, measured: state.measured, balance: state.usage?.balance })
+  const people = [...groupsOfEach(state.usage?.groups ?? [])].map(([email, groups]): PersonUse => {
+    const { cap } = effectiveCap({ key: email as ScopeKey, groups }, (key) => set.get(key))
+    const addOn = figures.of(email, Object.hasOwn(used, email) ? used[email] : undefined)
+    return { email, cap: cap !== 'unknown' ? cap : undefined, ...(addOn && { used: addOn.credits, source: addOn.source }) }
+  })
+  return { cycle, people, pools: poolsAt(cycle.endAt, state, ledger) }
+}
+
+/** Who shares a pool: ids of groups, where it has them, and everybody who counts as a member. */
+export function sharersOf(name: string, { policy, pools }: Pick<WorkspaceState, 'policy' | 'pools'>): Pick<PoolUse, 'groups' | 'members'> {
+  const declared = policy.set.pools.find((pool) => pool.name === name)?.members
+  const kept = Object.hasOwn(pools, name) ? pools[name]?.members : undefined
+  const members = Object.entries(kept ?? {}).flatMap(([email, { left }]) => (left ? [] : email))
+  return { groups: declared?.kind === 'groups' ? declared.ids : [], members }
+}
+
+/** As the last whole day of the cycle left them. */
+function poolsAt(endAt: number, state: WorkspaceState, ledger: Pick<Ledger, 'fact'>): readonly PoolUse[] {
+  const day = ledger.fact('days')?.findLast(({ dayAt }) => dayAt <= endAt - DAY_MS && dayAt > endAt - 3 * DAY_MS)
+  return state.policy.set.pools.flatMap(({ name }): readonly PoolUse[] => {
+    const pool = day?.pools && Object.hasOwn(day.pools, name) ? day.pools[name] : undefined
+    return pool ? [{ name, ...sharersOf(name, state), credits: pool.credits, used: pool.used }] : []
+  })
+}
 
 interface Happened extends Pick<Workspace, 'state' | 'clock'> {
   readonly shown: Pick<Workspace['shown'], 'planned' | 'desiredState'>
@@ -41,9 +83,8 @@ export async function happened(source: Happened, settings: NotifySettings): Prom
 type ToldIn = Pick<Workspace, 'state'> & { readonly ledger: Pick<Ledger, 'fact'> }
 
 function digestIsDue({ state, ledger }: ToldIn, settings: NotifySettings, now: Instant): boolean {
-  const cycle = cycleOf(state?.usage)
-  const told = toldNow(ledger.fact('told'), cycle, now)
-  return cycle !== undefined && digestsAsked(settings, cycle, now).some(({ key, level }) => told && isDue(told, key, level, now))
+  const told = toldNow(ledger.fact('told'), cycleOf(state?.usage), now)
+  return digestsAsked(settings, now).some(({ key, level }) => told && isDue(told, key, level, now))
 }
 
 const idOf = (...parts: readonly (string | number)[]): string =>

@@ -16,7 +16,7 @@ import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
-import { happened } from './happened.ts'
+import { endedUse, happened, sharersOf } from './happened.ts'
 
 /** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10
@@ -40,10 +40,10 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   const { settings } = notifier
-  const lately = await happened(workspace, settings)
+  const [lately, ended] = [await happened(workspace, settings), await endedUse(workspace, settings)]
   const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    const { messages, told, quiet } = dueNow(workspace, notifier, lately)
+    const { messages, told, quiet } = dueNow(workspace, notifier, lately, ended)
     const batch = chosen(quiet ? [] : messages, tried).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
@@ -110,6 +110,7 @@ export function dueNow(
   telling: Telling,
   { settings, label, all }: Pick<Notifier, 'settings' | 'label' | 'all'>,
   happened: DueInputs['happened'],
+  ended: DueInputs['ended'],
 ): Due {
   const { clock, config } = telling
   const now = clock.now()
@@ -128,6 +129,7 @@ export function dueNow(
     happened,
     revision: telling.state?.policy.revision ?? '',
     told: telling.ledger.fact('told'),
+    ended,
     label,
     all,
   })
@@ -159,10 +161,7 @@ function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUs
   const { state } = telling
   if (!state) return []
   return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
-    const declared = state.policy.set.pools.find((pool) => pool.name === name)?.members
-    const kept = Object.hasOwn(state.pools, name) ? state.pools[name]?.members : undefined
-    const members = Object.entries(kept ?? {}).flatMap(([email, { left }]) => (left ? [] : email))
-    return { name, groups: declared?.kind === 'groups' ? declared.ids : [], members, credits, used, exhaustedAt }
+    return { name, ...sharersOf(name, state), credits, used, exhaustedAt }
   })
 }
 

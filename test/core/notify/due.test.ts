@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { channelOf } from '../../../src/core/notify/due.ts'
+import { channelOf, tellsEnded } from '../../../src/core/notify/due.ts'
 import { CYCLE, cap, DAY, type PlainCap } from '../../support/declare.ts'
 import { afterwards, begun, cutOff, due as dueOf, NOTIFY } from '../../support/notify.ts'
 
@@ -73,6 +73,14 @@ test.each([
   const first = emails.slice(0, 20).map((email) => `<${email}>: 90 of 100`)
   expect(digests(GROUP, { people: near, groups: [{ id: 'g1', name: 'R', emails }] })[0]?.values['people']).toEqual([...first, ...last])
 })
+
+test.each([
+  ['monthly', '2026-11-15T23:59Z', true],
+  ['monthly', '2026-11-16T00:00Z', false],
+  ['daily', '2026-11-01T00:00Z', false],
+] as const)('a digest of the cycle that ended is %s told at %s: %s', (digest, at, expected) =>
+  expect(tellsEnded({ digest }, CYCLE, Date.parse(at))).toBe(expected),
+)
 
 test.each([
   ['["person","webhook x"]', 'e-mail'],

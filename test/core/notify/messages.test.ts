@@ -2,7 +2,7 @@
 // `CAPKEEPER_TESTS=test/core/notify/messages.test.ts npx vitest run -u` writes what is told into it, for review as a change of text.
 // It is noon of 2026-11-22, two days from now. After -- comes what is due later, once the messages before had their outcome: `sent`, or as it is named.
 import { credits } from '../../../src/core/model/units.ts'
-import { cap, type PlainCap, scope } from '../../support/declare.ts'
+import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
 import { afterwards, due, NOON, NOTIFY } from '../../support/notify.ts'
 import { type Named, playTables } from '../../support/tables.ts'
 
@@ -20,6 +20,7 @@ interface Part extends Partial<Omit<Settings, 'owners' | 'people' | 'pools'>> {
   readonly cycle?: NonNullable<Given['cycle']> | null
   readonly people?: People
   readonly pools?: Pools
+  readonly ended?: { readonly people?: People; readonly pools?: Pools }
   readonly groups?: Named<Named<readonly string[]>>
   /** By `group:ID` or `pool:NAME`: addresses, and names of webhooks. */
   readonly owners?: Named<readonly string[]>
@@ -47,11 +48,25 @@ const ownersOf = (owners: Named<readonly string[]> = {}): Settings['owners'] =>
   })
 
 function givenOf(part: Part): Given & { readonly now: number } {
-  const { now = NOON, cycle, people, pools, groups = {}, owners, thresholds, happened = [], revision, outcome: _, ...settings } = part
+  const {
+    now = NOON,
+    cycle,
+    people,
+    pools,
+    ended,
+    groups = {},
+    owners,
+    thresholds,
+    happened = [],
+    revision,
+    outcome: _,
+    ...settings
+  } = part
   return {
     now: typeof now === 'number' ? now : Date.parse(now),
     ...(cycle !== undefined && { cycle: cycle ?? undefined }),
     ...{ people: peopleOf(people), pools: poolsOf(pools), revision, label: (email) => `<${email}>` },
+    ...(ended && { ended: { cycle: { startAt: 0, endAt: NOW }, people: peopleOf(ended.people), pools: poolsOf(ended.pools) } }),
     groups: Object.entries(groups).flatMap(([id, one]) => Object.entries(one).map(([name, emails]) => ({ id, name, emails }))),
     happened: happened.map(({ on, ...one }) => ({
       ...{ at: NOON - 60_000, text: '1 → 2' },

@@ -268,12 +268,16 @@ describe('owners', () => {
     expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
   })
 
-  it('get a monthly digest on the last day of the cycle', async () => {
-    const { one, hook } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: SELDOM })
-    await one.clock.pass(Date.UTC(2026, 11, 2) - one.clock.now())
+  it('get a monthly digest of the last cycle, with the caps in force at its end', async () => {
+    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: SELDOM })
+    await one.clock.pass(8 * DAY)
+    const next = { startAt: Date.UTC(2026, 11, 1), endAt: Date.UTC(2027, 0, 1) }
+    await one.clock.pass(next.startAt + HOUR - one.clock.now())
+    life.set({ caps: { team: 1000, 'group:grp_r': 5000 } })
+    await one.clock.pass(15 * HOUR)
     const bodies: readonly unknown[] = hook.requests.map(({ body }) => JSON.parse(body))
     const ended = { used: 1000, cycleEnd: '2026-12-01', nearCap: 1, people: ['ada@example.com: 900 of 1000'] }
-    expect(bodies).toMatchObject([{ values: { day: '2026-11-20' } }, { values: { day: '2026-11-30', ...ended } }])
+    expect(bodies).toMatchObject([{ values: { day: '2026-11-20' } }, { values: { day: '2026-12-01', ...ended } }])
   })
 
   it('get it after a webhook that was busy, and never after one that refused it for good', async () => {

@@ -288,6 +288,13 @@ export function capChanges(history: readonly HistoryEntry[], journal: readonly J
   return [...found, ...written.toReversed()].sort((a, b) => a.at - b.at)
 }
 
+/** The caps before these changes. A scope of ours without a change always had its present cap. Choice. */
+export function setBefore(owned: readonly OwnedCap[], changes: readonly CapChange[]): Map<ScopeKey, Cap> {
+  const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
+  for (const { scope, from } of changes.toReversed()) set.set(scopeKey(scope), from)
+  return set
+}
+
 /** `history` has the newest first. */
 export function capsInForce(
   people: ReplayPeople,
@@ -296,9 +303,7 @@ export function capsInForce(
   journal: readonly JournalEntry[] = [],
 ): CapSource {
   const writes = capChanges(history, journal)
-  // The caps before all of them. A scope of ours without a change always had its present cap. Choice.
-  const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
-  for (const { scope, from } of writes.toReversed()) set.set(scopeKey(scope), from)
+  const set = setBefore(owned, writes)
   const places = placesOf(people)
   const { scopes, place } = scopeList()
   let next = 0
