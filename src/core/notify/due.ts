@@ -205,7 +205,11 @@ export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: 
 }
 
 function digestMessages(context: Context): readonly Message[] {
-  return digestsAsked(context.settings, context.now).flatMap(({ owner, ...one }) => {
+  const { settings, now, told } = context
+  const isEarly = localOf(now, settings.timezone).minute < DIGEST_MINUTE
+  return digestsAsked(settings, now).flatMap(({ owner, ...one }) => {
+    // The first one, which may be of any day, waits for eight as well.
+    if (isEarly && !entryOf(told, one.key)) return []
     const made = (context.ended && digestOf({ ...context, ...context.ended }, owner, one.key)) ?? digestOf(context, owner, one.key)
     return made === undefined ? [] : messageOf(context, { ...one, ...made })
   })

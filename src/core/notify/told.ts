@@ -3,7 +3,7 @@
 
 import type { Kept, Told, ToldEntry } from '../model/facts.ts'
 import type { Cycle } from '../model/observed.ts'
-import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
+import { DAY_MS, type Instant, isAhead, isYounger } from '../model/units.ts'
 
 /** What the last message that is not sent again left behind. */
 export const lastKept = (entry: ToldEntry | undefined): Kept | undefined => (entry?.state === 'waiting' ? entry.before : entry?.kept)
@@ -50,10 +50,10 @@ export interface Leveled {
   readonly kept?: Kept
 }
 
-/** Whether a message of this level is to be sent now. */
+/** Whether a message of this level is to be sent now. A digest that a clock which was ahead has recorded is sent again. */
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
   const entry = entryOf(told, key)
-  if (!entry || level > entry.level) return true
+  if (!entry || level > entry.level || (key.startsWith(DIGEST_PREFIX) && isAhead(entry.at, now))) return true
   return level > (entry.beneath ?? 0) && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
 

@@ -7,7 +7,8 @@ type Told = Parameters<typeof begun>[0]
 type ToldEntry = Told['entries'][string]
 type Outcome = NonNullable<Parameters<typeof afterwards>[1]>
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const START = 100 * DAY
 const CYCLE = { startAt: START, endAt: START + 30 * DAY }
 const PERSON = '["person","ada"]'
@@ -51,8 +52,13 @@ test.each<readonly [string, string, ToldEntry, number, number, boolean]>([
   ['message that waits since a clock was ahead is due', PERSON, entry('waiting', { at: START + DAY }), 85, 0, true],
   ['message is not due when a clock ahead has told it', PERSON, entry('sent', { at: START + DAY }), 85, 0, false],
   ['message is not due when it was given up', PERSON, entry('failed'), 85, 60_000, false],
+  ['digest of a later day is due where a clock ahead has dated it', DIGEST, entry('sent', { at: START + DAY }), 0, 0, true],
+  ['digest of a later day is not due where a machine is a little ahead', DIGEST, entry('sent', { at: START + 300_000 }), 0, 0, false],
+  ['digest that was never sent is not due before eight', '', entry('sent'), 0, 8 * HOUR - 1, false],
+  ['digest that was never sent is due from eight on', '', entry('sent'), 0, 8 * HOUR, true],
 ])('a %s', (_title, key, one, used, after, expected) => {
-  expect(found(told({ [key]: one }), used, START + after).messages.some((message) => message.key === key)).toBe(expected)
+  const before = key === DIGEST ? { ...one, level: LEVEL + 1 } : one
+  expect(found(told({ [key]: before }), used, START + after).messages.some((message) => message.key === (key || DIGEST))).toBe(expected)
 })
 
 describe('a message that was under way', () => {
