@@ -2,9 +2,12 @@
 // Its output never holds a key.
 import { chmodSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { userScope } from '../../src/core/model/scope.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
 import { authority, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { intentFor, raise } from '../support/ledger.ts'
 import { hurriedClock, realClock } from '../support/real-clock.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { type World, world } from './world.ts'
@@ -158,4 +161,21 @@ test('files that everybody may read are warnings with the command that closes th
   })
   chmodSync(key, 0o400)
   expect((await doctorOf(one)).line('files', 'key default')).toMatch(/^ok: /)
+})
+
+test('writes without a known end and scopes that are left alone are warnings', async () => {
+  const one = await world()
+  await one.run('apply', '--yes')
+  const clock = realClock()
+  const store = await openLedger({ file: one.path('ledger.db'), mode: 'write', clock })
+  const ledger = await store.workspace('acme', one.service.url)
+  const scope = userScope('ada.lovelace@example.com')
+  await ledger.recordIntent(intentFor({ ...raise(scope, 0, 900), from: 'none' }, { at: clock.now() - 60_000 }))
+  await ledger.saveQuarantined({ scope, code: 'CAP_REJECTED', at: clock.now(), message: 'no', entry: { kind: 'undeclared' } })
+  await ledger.commit()
+  await store.close()
+  const found = await doctorOf(one)
+  expect(found.line('records', 'intents')).toBe('warning: 1 write without a known end')
+  expect(found.line('records', 'quarantine')).toBe('warning: 1 scope left alone: ada.lovelace@example.com (CAP_REJECTED)')
+  expect(found.line('records', 'lastReading')).toMatch(/^ok: people were read \d+ s ago$/)
 })

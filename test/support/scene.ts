@@ -262,6 +262,7 @@ function quoted(mark: string, text: string, { folder, service, daemon }: Stage):
     .replace(/\b\d+ ms\b/g, 'N ms')
     .replace(/("\w+Ms"):\d+/g, '$1:N')
     .replace(/ in \d+\.\d s\b/g, ' in N s')
+    .replace(/[\d,]+ MiB free/g, 'N MiB free')
     .replace(/\bgroup:[0-9a-f]{12}\b/g, 'group:HASH')
   return told
     .replace(/\n$/, '')

@@ -4,6 +4,7 @@ import { type Reached, reach } from '../../api/probe.ts'
 import { parseBaseUrl, proxyFor } from '../../api/way.ts'
 import { ASPECTS, addObservation, type Evidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import type { Problem } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
 import { CLOCKS_APART_MS } from '../../core/model/units.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/read.ts'
@@ -11,7 +12,7 @@ import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import type { Ledger, Transport } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
 import { learnedPaces } from '../shared/ledger/replica.ts'
-import { span } from '../shared/text.ts'
+import { count, span } from '../shared/text.ts'
 
 export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
 export type CheckStatus = (typeof CHECK_STATUSES)[number]
@@ -106,7 +107,7 @@ function checkSkew(skewMs: number | undefined, tell: Tell): void {
 }
 
 /** The ledger of one workspace; undefined when it has no records of it at this address. */
-export async function recordsOf(store: LedgerStore, config: WorkspaceConfig, tell: Tell): Promise<Ledger | undefined> {
+export async function recordsOf(store: LedgerStore, config: WorkspaceConfig, tell: Tell, now: number): Promise<Ledger | undefined> {
   const current = (await store.workspaces()).find((one) => one.workspace === config.name && one.current)
   if (!current) {
     tell('binding', ok(`nothing is recorded of ${config.name} yet`))
@@ -118,7 +119,17 @@ export async function recordsOf(store: LedgerStore, config: WorkspaceConfig, tel
     return undefined
   }
   tell('binding', ok(`bound to ${current.baseUrl || 'no address yet'}`))
-  return store.workspace(config.name, undefined)
+  const ledger = await store.workspace(config.name, undefined)
+  const open = ledger.openIntents().length
+  const unended = warning(`${count(open, 'write')} without a known end`, 'the next cycle reads what became of it; run the daemon or apply')
+  tell('intents', open === 0 ? ok('no write is open') : unended)
+  const names = ledger.quarantined().map(({ scope, code }) => `${scopeKey(scope)} (${code})`)
+  const shown = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
+  const alone = warning(`${count(names.length, 'scope')} left alone: ${shown}`, '`capkeeper explain SCOPE` says why')
+  tell('quarantine', names.length === 0 ? ok('no scope is quarantined') : alone)
+  const readAt = ledger.fact('usage')?.roster.readAt
+  tell('lastReading', ok(readAt === undefined ? 'no cycle has read people yet' : `people were read ${span(now - readAt)} ago`))
+  return ledger
 }
 
 /** The learned pace of each key. */

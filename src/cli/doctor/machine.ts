@@ -1,6 +1,6 @@
 // `doctor`'s checks on this machine: key and CA files, and the ledger's file. It changes nothing.
 
-import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/way.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -55,6 +55,9 @@ function statsOf(file: string): Stats | string {
 }
 
 const MIB = 1024 * 1024
+const LITTLE_SPACE = 200 * MIB
+const NO_SPACE = 20 * MIB
+
 /** Checks the ledger's file itself; check.ts checks its contents. Undefined when it cannot be read. */
 export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   const file = config.ledger
@@ -90,13 +93,18 @@ function checkFolder(folder: string, tell: Tell): boolean {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     tell('folder', ok(`${folder} can be written`))
-    return true
   } catch (error) {
     const code = codeIn(error) ?? String(error)
     if (code === 'ENOENT') tell('folder', failed(`there is no folder ${folder} for the ledger`, 'make it, or change --ledger'))
     else tell('folder', failed(`${folder} cannot be written (${code})`, 'let the user of capkeeper write there, or change --ledger'))
-    return code !== 'ENOENT'
+    if (code === 'ENOENT') return false
   }
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const text = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB free in ${folder}`
+  const way = 'make room; a full disk stops all writing'
+  tell('disk', free < NO_SPACE ? failed(text, way) : free < LITTLE_SPACE ? warning(text, way) : ok(text))
+  return true
 }
 
 async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {

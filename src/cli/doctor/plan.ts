@@ -1,8 +1,9 @@
-// `doctor`'s checks of what the workspace's plan of the service offers: balance, add-on use, people, agent analytics.
+// `doctor`'s checks of what the workspace's plan of the service offers: balance, add-on use, people, groups, agent analytics.
 
 import type { ServiceReader } from '../../api/client.ts'
 import type { KeyProbe } from '../../api/probe.ts'
 import type { Roster } from '../../core/model/observed.ts'
+import type { PolicySet } from '../../core/model/policy.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import { RANGE_DAYS, requestsOf } from '../../core/use/history.ts'
 import { failureOf } from '../../daemon/collect/asking.ts'
@@ -20,14 +21,16 @@ interface PlanInputs {
   readonly analytics: Pick<KeyProbe, 'tellsAddOn'> | undefined
   /** Set when the workspace has no caps, whatever the key. */
   readonly capless: ServiceReader | undefined
+  /** Absent while the policies are invalid or none are given. */
+  readonly set: PolicySet | undefined
   readonly ledger: Ledger | undefined
   readonly config: Pick<WorkspaceConfig, 'name' | 'rate' | 'usageLagMs' | 'historyDays'>
   readonly now: number
   readonly signal: AbortSignal
 }
 
-/** Tries one request of each kind. Rejects only when `signal` aborts. */
-export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
+/** Tries one request of each kind. Resolves with the roster when it could be read; rejects only when `signal` aborts. */
+export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster | undefined> {
   const { teams, billing, analytics, capless, signal } = inputs
   const attempt = async (name: string, ask: () => Promise<void>, grave = failed): Promise<void> => {
     try {
@@ -44,14 +47,15 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
   if (analytics) await attempt('addOnUse', () => checkAddOn(analytics, inputs, tell), warning)
   else tell('addOnUse', notChecked('add-on use by person: no key may read it; it is estimated'))
   if (!teams) {
-    tell('people', notChecked('people and agent analytics: no key may read them'))
-    return
+    tell('people', notChecked('people, groups and agent analytics: no key may read them'))
+    return undefined
   }
   let roster: Roster | undefined
   await attempt('people', async () => {
     roster = await teams.readRoster(signal)
     checkPeople(roster, tell)
   })
+  await checkGroups(teams, inputs, tell)
   let hasCredits = true
   await attempt('agentCredits', async () => {
     hasCredits = await checkRuns(teams, inputs, tell)
@@ -59,6 +63,7 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
   const listed = roster
   if (!hasCredits) tell('past', warning('the past of people is not told: runs carry no credits on this plan'))
   else if (listed) await attempt('past', () => checkPast(teams, listed, inputs, tell), warning)
+  return roster
 }
 
 const NO_CAPS = failed(
@@ -92,6 +97,23 @@ function checkPeople(roster: Roster, tell: Tell): void {
   const counted = roster.people.filter(({ used }) => used !== undefined).length
   const none = warning('the roster tells no credits used', 'nobody can be seen near their cap')
   tell('use', counted > 0 ? ok('the roster tells the credits used') : none)
+}
+
+/** A declared name that the service does not know is the commonest mistake of a first policy. */
+async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, tell: Tell): Promise<void> {
+  let known = 0
+  for (const { scope, name } of set?.groups ?? []) {
+    try {
+      await reader.readGroup({ id: scope.id, name }, signal)
+      known += 1
+    } catch (error) {
+      signal.throwIfAborted()
+      const { kind, message } = failureOf(error)
+      const way = `correct the name beside id ${scope.id} in the policy; it must be the group's name on the service`
+      tell(`group ${scope.id}`, failed(`${name} (${scope.id}): ${message}`, kind === 'not_found' ? way : undefined))
+    }
+  }
+  if (known > 0) tell('groups', ok(`the service knows ${count(known, 'declared group')} by name`))
 }
 
 /** Returns whether runs may carry credits. */

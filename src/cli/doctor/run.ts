@@ -1,11 +1,14 @@
 // `doctor`: checks everything that capkeeper needs, from the configuration to the permissions of each key, and names the way out. It changes
 // nothing: the ledger is only read, and the client has no method that sets a cap.
 
+import type { ServiceReader } from '../../api/client.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
 import { compareProblems, plain } from '../../core/escape/text.ts'
-import type { Observation } from '../../core/interpret/evidence.ts'
+import { type Observation, observeReadings } from '../../core/interpret/evidence.ts'
+import type { CapReading, Roster } from '../../core/model/observed.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
+import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type LoadedConfig, loadConfigAside, networkProblems, plainHttpProblems } from '../../daemon/config/config.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
@@ -68,7 +71,7 @@ async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal:
   opened.defer(async () => store?.close())
   const workspaces: WorkspaceReport[] = []
   for (const one of config.workspaces) {
-    workspaces.push(await examineWorkspace({ config: one, store, cli, findings, signal }))
+    workspaces.push(await examineWorkspace({ config: one, policies, store, cli, findings, signal }))
   }
   return workspaces
 }
@@ -101,6 +104,7 @@ async function checkPolicies(loaded: LoadedConfig, config: Config, flags: Doctor
 
 interface Examination {
   readonly config: WorkspaceConfig
+  readonly policies: LoadedPolicies
   readonly store: LedgerStore | undefined
   readonly cli: Cli
   readonly findings: Findings
@@ -114,7 +118,7 @@ async function examineWorkspace(job: Examination) {
   const { config, store, cli, findings } = job
   const about = (area: Area): Tell => findings.about(area, config.name)
   await checkFiles(config, cli, about('files'))
-  const ledger = store && (await recordsOf(store, config, about('records')))
+  const ledger = store && (await recordsOf(store, config, about('records'), cli.clock.now()))
   const observations: Observation[] = []
   const asked = await askService(job, ledger, observations, about)
   checkPace(ledger, about('deployment'))
@@ -126,7 +130,7 @@ async function examineWorkspace(job: Examination) {
 const UNASKED: { readonly reached: boolean; readonly keys: readonly KeyReport[] } = { reached: false, keys: [] }
 
 async function askService(
-  { config, cli, signal }: Examination,
+  { config, policies, cli, signal }: Examination,
   ledger: Ledger | undefined,
   observations: Observation[],
   about: (area: Area) => Tell,
@@ -164,7 +168,10 @@ async function askService(
   const { reports, able, capless } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
   const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
   const analytics = able('analyticsRead')
-  await checkPlan({ ...readers, analytics, capless: capless?.reader, ledger, config, now, signal }, about('plan'))
+  const set = policies.sets.get(config.name)?.set
+  const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, config, now, signal }, about('plan'))
+  if (roster && readers.billing && !seenNow(ledger, observations, now).reads)
+    observations.push(...(await sampleReads(readers.billing, roster, signal)))
   return { reached: true, keys: reports }
 }
 
@@ -176,6 +183,19 @@ function transportOf(config: WorkspaceConfig, cli: Cli, tell: Tell): HttpTranspo
     for (const { message } of error.problems) tell('transport', failed(message))
     return undefined
   }
+}
+
+/** Enough to include a person without an explicitly set cap in most teams. Choice. */
+const SAMPLE = 3
+
+/** How reads work where nothing is set, as long as no cycle has seen it: of the team, and where it has a cap of a few people. */
+async function sampleReads(reader: ServiceReader, { people }: Roster, signal: AbortSignal): Promise<readonly Observation[]> {
+  const team = await reader.readCap(TEAM, signal)
+  if (typeof team.observed !== 'number') return []
+  const readings = new Map<ScopeKey, CapReading>([[scopeKey(TEAM), team]])
+  for (const { email } of people.filter(({ status }) => status === 'approved').slice(0, SAMPLE))
+    readings.set(scopeKey(userScope(email)), await reader.readCap(userScope(email), signal))
+  return observeReadings({}, readings)
 }
 
 // The output of `doctor`: a line for each check as it is made, or one JSON document at the end.
