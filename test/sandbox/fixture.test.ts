@@ -177,11 +177,22 @@ describe('a broken fixture is refused with the position of each problem', () => 
     throw new Error('nothing was wrong')
   }
 
-  test('no JSON, with the place of the fault where the reader of JSON tells it', () => {
-    expect(problemsOf('{"a": 1 "b"}')).toMatchObject([
-      { message: expect.stringMatching(/^not JSON: Expected ','/), at: { line: 1, column: 9 } },
-    ])
-    expect(problemsOf('[1,]')).toMatchObject([{ message: expect.stringMatching(/^company\.json: not JSON: Unexpected token '\]'/) }])
+  test.each([
+    ['{"a": 1 "b"}', "Expected ',' or '}' after property value", 1, 9],
+    ['[1,\n 2, "x",]', "Unexpected token ']'", 2, 9],
+    ['["at position 1", \n//]', "Unexpected token '/'", 2, 1],
+    ['[",", , "x"]', "Unexpected token ','", 1, 7],
+    ['[1,\n [2]\n', "Expected ',' or ']' after array element", 2, 5],
+    ['', 'Unexpected end of JSON input', 1, 1],
+    ['[{"a": tr\n', "Unexpected token '\n'", 1, 10],
+    [`[${'{"a": [1, "x"]},'.repeat(100_000)}]`, "Unexpected token ']'", 1, 1_600_002],
+  ])('no JSON, with the place of the fault, %#', (text, why, line, column) => {
+    expect(problemsOf(text)).toMatchObject([{ message: `not JSON: ${why}`, at: { line, column } }])
+  })
+
+  test('a name twice in one object', () => {
+    const text = JSON.stringify({ ...SMALL, caps: { 'group:"a': 1, team: 2 } }).replace('"group:\\"a"', '"te\\u0061m"')
+    expect(problemsOf(text)).toMatchObject([{ message: 'this name is given twice', at: { line: 1, column: text.indexOf('"team"') + 1 } }])
   })
 
   test('however deep it is nested', () => {
@@ -191,7 +202,7 @@ describe('a broken fixture is refused with the position of each problem', () => 
   })
 
   test('a long text has no lines, but the pointer of each fault', () => {
-    const keys = [{ secret: 'x'.repeat(1024 * 1024), permissions: [] }]
+    const keys = [{ secret: 'x'.repeat(4 * 1024 * 1024), permissions: [] }]
     expect(problemsOf(JSON.stringify({ ...SMALL, keys, caps: { team: -1, 'eve@example.com': '5' } }))).toMatchObject([
       { message: 'company.json: /caps/team: must be >= 0, not -1' },
       { message: 'company.json: /caps/eve@example.com: must be integer, not "5"' },
