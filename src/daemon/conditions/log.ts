@@ -3,7 +3,7 @@
 import { pino } from 'pino'
 import { plain, printable } from '../../core/escape/text.ts'
 import { type Change, type ChangeResult, DONE, type Plan } from '../../core/model/change.ts'
-import { type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
+import { type Condition, type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit, EventOf } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
@@ -24,7 +24,8 @@ type Log = (fields: LogFields, message: string, sentence?: () => string) => void
 /** error: a person must act; warn: held, or a foreign change; info: something was written or changed state; debug: the rest. */
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
-export type Logger = Readonly<Record<Level, Log>>
+/** `forEyes`: lines are sentences for a person at a terminal. */
+export type Logger = Readonly<Record<Level, Log>> & { readonly forEyes?: boolean }
 
 export interface LoggerOptions {
   readonly level: LogLevel
@@ -61,7 +62,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
       // Redacted before the line is made as well, because JSON escapes some characters of a key.
       lines[name](redactFields(fields, redact), redact(said))
     }
-  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug') }
+  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug'), forEyes }
 }
 
 /** The message with its error, its problems on lines of their own and, where fields are hidden, its other fields. */
@@ -99,23 +100,44 @@ async function prettyLine(colorize: boolean, hideObject: boolean): Promise<(line
   })
 }
 
-/** Writes the lines of events. It remembers the plan of each workspace, to name it in the lines of its writes, and the names of groups. */
+/**
+ * Writes the lines of events. It remembers the plan of each workspace, to name it in the lines of its writes, and the names of groups. For eyes,
+ * a foreign change waits for the end of its cycle, so that one line tells it with its revert.
+ */
 export function eventLog(logger: Logger): Emit {
   const plans = new Map<string, Plan>()
   const groups = new Map<string, string>()
   const workspaces = new Set<string>()
-  return (event) => {
-    const { workspace } = event
-    workspaces.add(workspace)
-    if (event.kind === 'planned') plans.set(workspace, event.plan)
-    if (event.kind === 'usage-read') for (const { id, name } of event.groups) groups.set(id, name)
-    const line = lineOf(event, plans.get(workspace))
+  const foreign = new Map<string, EventOf<'condition'>>()
+  const tell = (event: CycleEvent, line = lineOf(event, plans.get(event.workspace))): void => {
     if (!line) return
+    const { workspace } = event
     const { level, fields, message, about, says } = line
     logger[level]({ workspace, ...fields }, message, () => {
       const name = workspaces.size > 1 ? workspace : undefined
       return plain((about ? subject(nameOf(about, groups), name) : name === undefined ? '' : `${name}: `) + says())
     })
+  }
+  return (event) => {
+    const { workspace } = event
+    workspaces.add(workspace)
+    if (event.kind === 'planned') plans.set(workspace, event.plan)
+    if (event.kind === 'usage-read') for (const { id, name } of event.groups) groups.set(id, name)
+    if (logger.forEyes && event.kind === 'condition' && event.condition.type === 'ForeignChange') {
+      if (event.change !== 'ended') foreign.set(`${workspace}\n${event.condition.subject}`, event)
+      return
+    }
+    if (event.kind === 'change-finished' && event.result === 'applied') {
+      const about = event.change.scope
+      const key = `${workspace}\n${scopeKey(about)}`
+      const cause = foreign.get(key)
+      foreign.delete(key)
+      const fields = changeFields(event, plans.get(workspace))
+      const says = (): string => `${foreignText(cause?.condition)}; put back`
+      return tell(event, cause && { level: 'warn', message: 'somebody else changed a cap', fields, says, about })
+    }
+    if (event.kind === 'cycle-finished') for (const [key, one] of foreign) if (one.workspace === workspace && foreign.delete(key)) tell(one)
+    tell(event)
   }
 }
 
@@ -221,8 +243,7 @@ const BY_SCOPE: ReadonlySet<ConditionType> = new Set(['ForeignChange', 'Rejected
 
 function scopeText({ change, condition }: Transition): string {
   if (change === 'ended') return `${kindOf(condition.type).ended}`
-  const { fields } = condition
-  if (condition.type === 'ForeignChange') return `somebody else set ${fields?.['from']} → ${fields?.['to']}; not put back yet`
+  if (condition.type === 'ForeignChange') return `${foreignText(condition)}; not put back yet`
   return `left alone: ${condition.message} (${condition.reason})`
 }
 
@@ -246,6 +267,8 @@ function nameOf(scope: Scope, groups: ReadonlyMap<string, string>): string {
 }
 
 const values = (from: unknown, to: unknown): string => `${String(from).padStart(VALUE_WIDTH)} → ${to}`
+
+const foreignText = ({ fields }: Pick<Condition, 'fields'> = {}): string => `somebody else set ${fields?.['from']} → ${fields?.['to']}`
 
 const WHY: Readonly<Record<Change['cause'], string>> = {
   policy: '',
