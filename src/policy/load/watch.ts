@@ -1,5 +1,5 @@
-// Calls back when policy files have changed. Each folder is watched, and each one above it, because Kubernetes swaps `..data` and git-sync
-// its worktree. A slow poll finds changes without an event (network file systems, links that lead to links). It never reads a policy, never throws,
+// Calls back when policy files have changed. Each folder is watched, and each folder and link on the way to it, because Kubernetes swaps `..data` and
+// git-sync its worktree. A slow poll finds changes without an event (network file systems). It never reads a policy, never throws,
 // and does not call back when all files are as before. It looks beside the process, because a file system that is gone must not stop that.
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
@@ -26,12 +26,25 @@ async function looking(disk: Disk, paths: readonly string[], { cwd = process.cwd
   const wanted = new Map<string, { folder: string; interest: Interest }>()
   for (const path of paths) {
     const whole = resolve(cwd, path)
-    // The link of Kubernetes is beside a file that is mounted; git-sync's may be any folder further up.
+    // The link of Kubernetes is beside a file that is mounted; git-sync's may be anywhere on the way.
     await want(disk, wanted, dirname(whole), '..data')
-    for (let at = whole; at !== dirname(at); at = dirname(at)) await want(disk, wanted, dirname(at), basename(at))
+    await wantWay(disk, wanted, whole, new Set())
   }
   for (const folder of folders) await want(disk, wanted, folder, undefined)
   return { stamp, wanted }
+}
+
+/** Paths on the way to one, with the targets of its links. */
+const MAX_WAY = 1_000
+
+/** What is on the way to a path may be swapped: each folder above it, and the way to the target of each link among them. */
+async function wantWay(disk: Disk, wanted: Parameters<typeof want>[1], path: string, seen: Set<string>): Promise<void> {
+  for (let at = path; at !== dirname(at) && !seen.has(at) && seen.size < MAX_WAY; at = dirname(at)) {
+    seen.add(at)
+    await want(disk, wanted, dirname(at), basename(at))
+    const target = await ifFound(disk.linkText(at))
+    if (target !== undefined) await wantWay(disk, wanted, resolve((await ifFound(disk.realPath(dirname(at)))) ?? dirname(at), target), seen)
+  }
 }
 
 async function want(
