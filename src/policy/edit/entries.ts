@@ -123,12 +123,11 @@ function removed(branch: Branch): readonly Splice[] {
   if (isSeq(parent.node)) {
     // With its last entry a list's key goes, unless brackets mark its place, or it has a comment that is not the entry's.
     if (isFlow) return isInBrackets(parent.parent) && text[layout.close - 1] !== ' ' ? removed(parent) : removeAt(layout, index)
-    return hasOwnComment(parent, own) ? [wholeLines(text, own.start, own.end)] : removed(parent)
-  }
-  if (isFlow) return removeAt(layout, index)
-  // The last key leaves `{}`.
+    if (!hasOwnComment(parent, own)) return removed(parent)
+  } else if (isFlow) return removeAt(layout, index)
+  // A key that stays has `[]` or `{}`, so that it can be edited again.
   const colon = text.indexOf(':', endOf(parent.keyNode)) + 1
-  return [{ start: colon, end: colon, text: ' {}' }, wholeLines(text, own.start, own.end)]
+  return [{ start: colon, end: colon, text: isSeq(parent.node) ? ' []' : ' {}' }, wholeLines(text, own.start, own.end)]
 }
 
 /** Appends a mapping, or a text, to a list. */
