@@ -65,14 +65,29 @@ export function betweenSlip(line: string, above: readonly string[]): Slip | unde
   return { column: indent.length, length: word.length, message, hint }
 }
 
-/** Longer words are not compared, because no known word is near them. */
+/** Longer words, and parts of addresses, are not compared, because no known word is near them. */
 const MOST_LETTERS = 64
 
-/** The nearest of `known` within two edits (one for words, and names of addresses, of up to three letters), whatever the case; undefined when none is near. */
+/**
+ * The nearest of `known` within two edits (one for words of up to three letters), whatever the case; undefined when none is near. Of an address
+ * the nearest domain is searched first, then the nearest name there: both may be misspelt.
+ */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (!word.includes('@')) return nearestBy(word, known, (one) => one)
+  const addresses = known.filter((one) => one.includes('@'))
+  const domain = nearestBy(domainOf(word), [...new Set(addresses.map(domainOf))], (one) => one)
+  const there = addresses.filter((one) => domainOf(one) === domain)
+  return nearestBy(nameIn(word), there, nameIn)
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+const nameIn = (address: string): string => address.slice(0, address.lastIndexOf('@'))
+
+function nearestBy(word: string, known: readonly string[], partOf: (one: string) => string): string | undefined {
   if (word.length > MOST_LETTERS) return undefined
-  const inLowerCase = known.map((one) => one.toLowerCase())
-  const near = closestMatch(word.toLowerCase(), inLowerCase, { maxDistance: /^[^@]{0,3}(@|$)/.test(word) ? 1 : 2 })
+  const inLowerCase = known.map((one) => partOf(one).toLowerCase())
+  const near = closestMatch(word.toLowerCase(), inLowerCase, { maxDistance: word.length <= 3 ? 1 : 2 })
   return near === undefined ? undefined : known[inLowerCase.indexOf(near)]
 }
 

@@ -250,6 +250,9 @@ export type RuleNote = Note<'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'>
 /** With fewer people, a rule that matches everybody is not suspicious. */
 const FEW_PEOPLE = 5
 
+/** How many domains are listed at most. */
+const FEW_DOMAINS = 5
+
 /** The known word nearest to one that was typed; undefined when none is near. */
 export type NearestWord = (word: string, known: readonly string[]) => string | undefined
 
@@ -322,13 +325,23 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   attributes: ({ attributes = {} }, people, _facts, nearest) => nobodyHas(attributes, people, nearest),
 }
 
-/** The nearest whole address, so that it is hashed wherever people are; for a pattern the same name at the nearest domain. */
+/** The nearest whole address, so that it is hashed wherever people are; for a pattern of names the same at the nearest domain; else the domains. */
 function nearestAddress(pattern: string, people: readonly Person[], nearest: NearestWord): string {
-  const name = pattern.slice(0, pattern.lastIndexOf('@') + 1)
-  const addresses = people.map(({ email }) => (/[*?]/.test(pattern) ? name + email.slice(email.lastIndexOf('@') + 1) : email))
-  const near = nearest(pattern, [...new Set(addresses)].sort())
-  return near === undefined ? '' : `; did you mean ${near}?`
+  const [name, domain] = [nameOf(pattern), domainOf(pattern)]
+  const known = people.map(({ email }) => `${isGlob(name) ? name : nameOf(email)}@${isGlob(domain) ? domain : domainOf(email)}`)
+  const near = nearest(pattern, known)
+  if (near !== undefined && near !== pattern) return `; did you mean ${isGlob(name) ? near : people[known.indexOf(near)]?.email}?`
+  const domains = [...new Set(people.map(({ email }) => domainOf(email)))].sort()
+  if (isGlob(domain) || domains.includes(domain)) return ''
+  const more = domains.length > FEW_DOMAINS ? ` and ${domains.length - FEW_DOMAINS} more` : ''
+  return `; the domains there are: ${domains.slice(0, FEW_DOMAINS).join(', ')}${more}`
 }
+
+const isGlob = (text: string): boolean => /[*?]/.test(text)
+
+const nameOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')))
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
 /** `text`: days in words that agree with what the condition makes of them. */
 const nearestOf = (days: readonly number[], pick: (a: number, b: number) => number, text: (days: number) => string): string =>

@@ -1,11 +1,11 @@
 // What is asked of each scope, what is rejected or left alone, and why: the tables beside this file have what is declared and known, and what comes of it.
 // `CAPKEEPER_TESTS=test/core/resolve/decisions.test.ts npx vitest run -u` writes what came of it into them, for review as a change of text.
 // Caps stand on lines 1, 2, 3 of the policy, grants on 101 and after, rules on 201, pools on 301.
-import leven from 'leven'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { poolNotes } from '../../../src/core/pools/deal.ts'
 import { declaredIn, isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { nearest } from '../../../src/policy/suggest.ts'
 import {
   CYCLE,
   desiredInputs,
@@ -62,7 +62,7 @@ function inputsOf({ people, groups, owned, dealt, deal, pools, inputs, ...sketch
   })
   const state = { cycle: CYCLE, readAt: NOW, dealtAt: NOW, ...(deal && withoutNulls(deal)) }
   return desiredInputs({ ...sketch, pools: dealers }, {
-    nearest: (word, known) => known.find((one) => leven(word.toLowerCase(), one.toLowerCase()) <= (word.length > 3 ? 2 : 1)),
+    nearest,
     ...(people && { roster: rosterRows(mapped(people, (row) => (typeof row === 'string' ? { status: row } : row))) }),
     ...(groups && { groups: members(groups) }),
     ...(owned && { owned: ownedCaps(owned) }),
