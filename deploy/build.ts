@@ -12,6 +12,7 @@ const ROOT = join(import.meta.dirname, '..')
 export const ENTRIES = {
   main: 'src/main.ts',
   'load-thread': 'src/policy/load/load-thread.ts',
+  'plan-thread': 'src/policy/edit/plan-thread.ts',
   'file-thread': 'src/daemon/config/file-thread.ts',
   'directory-thread': 'src/daemon/directory/directory-thread.ts',
   'compare-thread': 'src/daemon/replay/compare-thread.ts',

@@ -4,7 +4,7 @@ import { compareProblems, printable } from '../../core/escape/text.ts'
 import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../daemon/config/config.ts'
 import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
-import { type EditedFile, type EditInput, type EditPlan, planEdits, type WorkspaceEdit } from '../../policy/edit/plan.ts'
+import { type EditedFile, type EditInput, type EditPlan, planEditsAside, type WorkspaceEdit } from '../../policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
 import { type Cli, CommandError, EXIT, inputExit, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
 import { policyPaths, problemsText } from '../shared/problems.ts'
@@ -39,7 +39,7 @@ interface Making {
 /** Plans edits, shows them, and writes them unless `--check` is given. */
 export async function makeEdits(edits: readonly WorkspaceEdit[], making: Making): Promise<void> {
   const { flags, cli } = making
-  const plan = await planEdits(inputOf(edits, making))
+  const plan = await planEditsAside(inputOf(edits, making), cli.clock)
   if (plan.kind === 'choice') throw new UsageError(plan.message)
   if (plan.kind === 'refused') return refuse(plan.problems, making)
   const isWritten = plan.files.length > 0 && !flags.check

@@ -1,12 +1,15 @@
 // Works out edits and proves them: the edited texts are loaded as all texts are, and must declare exactly what was asked for, with no more problems
-// than before. It writes nothing.
+// than before. Of small policies it does so on the calling thread, of others in a thread with bounds, as they are loaded. It writes nothing.
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
 import { compareText } from '../../core/model/scope.ts'
+import type { Clock } from '../../ports.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES, THREAD_MEMORY_MIB } from '../bounds.ts'
 import { nameOf } from '../join.ts'
-import { MAX_BYTES_TOGETHER, MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
+import { AT_ONCE } from '../load/disk.ts'
+import { listing, MAX_BYTES_TOGETHER, MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
 import { loadPolicies } from '../load/load.ts'
 import type { KeptTexts, LoadedPolicies, LoadOptions } from '../load/loaded.ts'
 import { type PolicyDocument, parsePolicyText } from '../parse.ts'
@@ -67,6 +70,33 @@ export async function planEdits(input: EditInput): Promise<EditPlan> {
     if (error instanceof ChoiceError) return { kind: 'choice', message: error.message }
     throw error
   }
+}
+
+/** The texts are loaded twice, before the edit and after it. */
+const LOADS = 2
+
+/** `planEdits` that never ends the process and never takes longer than twice the deadline of loading. Never throws for bad input. */
+export async function planEditsAside(input: EditInput, clock: Clock): Promise<EditPlan> {
+  const cwd = input.options.cwd ?? process.cwd()
+  const { bytes, files } = await listing(AT_ONCE, input.paths, cwd, () => undefined)
+  if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return planEdits(input)
+  const { beside, runAside } = await import('../load/aside.ts')
+  const outcome = await runAside<EditPlan>({
+    file: beside(import.meta.url, 'plan-thread'),
+    data: { ...input, options: { ...input.options, cwd } },
+    clock,
+    deadlineMs: LOADS * READING_DEADLINE_MS,
+    memory: { ...THREAD_MEMORY_MIB, maxOldGenerationSizeMb: LOADS * THREAD_MEMORY_MIB.maxOldGenerationSizeMb },
+  })
+  if (outcome.kind === 'answer') return outcome.answer
+  const why = {
+    memory: 'need more memory to be edited than is given',
+    time: 'were not edited in time',
+    error: `cannot be edited: ${outcome.message}`,
+  }[outcome.kind]
+  const code = outcome.kind === 'error' ? 'EDIT_UNPROVEN' : 'TOO_LARGE'
+  const hint = 'edit them by hand, or split the files'
+  return { kind: 'refused', problems: [{ severity: 'error', code, message: `the policies ${why}`, hint }] }
 }
 
 async function proven(input: EditInput): Promise<EditPlan> {

@@ -42,6 +42,8 @@ interface Listing {
   readonly folders: readonly string[]
   readonly problems: readonly FileProblem[]
   readonly stamp: string
+  /** Of all files together. */
+  readonly bytes: number
 }
 
 /** A problem with a path. A workspace that reads one of `roots` does not have all of its policies. */
@@ -123,7 +125,7 @@ export async function listing(disk: Disk, paths: readonly string[], cwd: string,
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
-  return { files, folders: [...folders], problems, stamp }
+  return { files, folders: [...folders], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 async function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): Promise<void> {

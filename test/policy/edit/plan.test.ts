@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { planEdits } from '../../../src/policy/edit/plan.ts'
+import { systemClock } from '../../../src/daemon/schedule/system.ts'
+import { planEdits, planEditsAside } from '../../../src/policy/edit/plan.ts'
 import { folder, policyText } from '../support.ts'
 
 const NOW = Date.UTC(2026, 10, 20)
@@ -70,6 +71,14 @@ test('a text that would grow beyond what is read is refused, and a day that does
   expect(await planned(team, grantTo('2026-02-30'))).toEqual({ kind: 'choice', message })
   const extended: Edit = { kind: 'extend', scope: { kind: 'team' }, until: 'cycleEnd' }
   expect(await planned(team, extended)).toEqual({ kind: 'choice', message: message.replace('--from or ', '') })
+})
+
+test('large policies are edited in a thread as small ones are, which ends at its deadline', async () => {
+  const root = folder({ 'a.yaml': `${policyText('team: {cap: 5}')}#${'x'.repeat(70_000)}\n` })
+  const input = { paths: [root], options: { now: NOW, cwd: root }, edits: [grantTo('2026-12-15')] }
+  expect(await planEditsAside(input, systemClock)).toEqual(await planEdits(input))
+  const late = await planEditsAside(input, { ...systemClock, sleep: async () => undefined })
+  expect(late).toMatchObject({ kind: 'refused', problems: [{ code: 'TOO_LARGE', message: 'the policies were not edited in time' }] })
 })
 
 const OTHER = ['users:', '- {email: bob@example.com, cap: 7}', '- {email: cyd@example.com, cap: 8, reason: r}']
