@@ -20,7 +20,10 @@ test('a service that provides add-on use is measured by the daemon and agrees wi
   await daemon.shows('capkeeper_addon_use_measured', 1, { workspace: 'acme' })
   expect(Math.abs((await daemon.metric('capkeeper_attribution_gap_ratio', { workspace: 'acme' })) ?? 1)).toBeLessThan(0.01)
   const status = (await daemon.get('/status')).text
-  expect(JSON.parse(status).workspaces[0].addOn).toEqual({ source: 'measured', credits: expect.any(Number), readAt: expect.any(String) })
+  expect(JSON.parse(status).workspaces[0].addOn).toEqual({
+    ...{ source: 'measured', credits: expect.any(Number) },
+    ...{ readAt: expect.any(String), latestDay: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
+  })
   const page = (await daemon.get('/workspaces/acme/people')).text
   expect(page).toContain('title="measured"')
   const outputs = [status, page, (await daemon.get('/ledger')).text, (await daemon.get('/metrics')).text, daemon.stderr()]

@@ -153,6 +153,7 @@ export function fullView(workspace = 'acme', people = 20): WorkspaceView {
     ],
     balance,
     people: peopleOf(roster, 100, balance),
+    notMeasured: 'denied',
     use: USE,
     history: { fromAt: NOW - 90 * 24 * HOUR, untilAt: NOW, days: { measured: 1700, reconstructed: 80, partial: 15, missing: 5 }, left: 2 },
     ratePerSecond: 7.5,

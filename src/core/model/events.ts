@@ -184,6 +184,8 @@ export interface WorkspaceView {
   readonly people: readonly PersonStatus[]
   /** Add-on use as the service tells it. */
   readonly measured?: MeasuredAddOn
+  /** Why it is not measured: the service does not tell it at all, or not to this key. */
+  readonly notMeasured?: 'absent' | 'denied'
   readonly use?: UseShown
   readonly history?: HistoryShown
   /** Learned requests per second of the key that reads caps. */

@@ -1,7 +1,7 @@
 // The part of a person's use that add-on credits paid, for guards, bands, figures and reports alike: measured where the service tells it, else
 // estimated, and every figure says which. It must never guess where a figure is missing.
 import { type Balance, type Cycle, isSameCycle } from '../model/observed.ts'
-import { amount, instant, list, type Of, record, shape, text } from '../model/shape.ts'
+import { amount, instant, list, type Of, optional, record, shape, text } from '../model/shape.ts'
 import { type Credits, credits, DAY_MS, type Instant, isYounger, wholeCents } from '../model/units.ts'
 
 /**
@@ -33,6 +33,8 @@ export type MeasuredCycle = Of<typeof MEASURED_CYCLE>
 /** The sums of the service's own rows, by billing cycle (docs/service.md, Add-on use per person). */
 export const MEASURED_ADD_ON = shape({
   readAt: instant,
+  /** UTC midnight of the last day with rows; later use has not arrived yet. */
+  latestDayAt: optional(instant),
   /** The present cycle and the one before, as far as their days were read. */
   cycles: list(MEASURED_CYCLE),
   /** People whose rows cannot be found: their use is estimated. */

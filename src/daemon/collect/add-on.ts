@@ -30,6 +30,7 @@ interface Round {
   readonly now: Instant
   readonly backTo: Instant | undefined
   malformedRows: number
+  latestDayAt: Instant | undefined
   unassignable: readonly string[] | undefined
 }
 
@@ -43,7 +44,8 @@ export async function collectAddOn(
   const { clock, collector } = workspace
   const cycle = cycleOf(state.usage)
   if (!cycle || clock.monotonic() < collector.addOn.restUntil) return collector.addOn.found
-  const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, unassignable: undefined }
+  const latestDayAt = state.measured?.latestDayAt
+  const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, latestDayAt, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
   if (failure === UNAVAILABLE) return forget(workspace, state)
   // A key without this permission can still write caps, so it is shown but raises no alert.
@@ -155,12 +157,13 @@ async function keep(
   const { ledger } = round.workspace
   round.malformedRows += count
   round.unassignable ??= unassignable
+  for (const { dayAt } of rows) round.latestDayAt = Math.max(round.latestDayAt ?? dayAt, dayAt)
   const hasRows = rows.length > 0 || ledger.fact('addOnAsked')?.hasRows === true
   await ledger.saveAddOnUse({ ...days, rows, asked: { ...asked, hasRows } })
 }
 
 /** Sums up the cycles once for each reading, because every cycle needs the sums. */
-async function summarise({ workspace: { ledger }, state, cycle, unassignable = [] }: Round): Promise<void> {
+async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, unassignable = [] }: Round): Promise<void> {
   const asked = ledger.fact('addOnAsked')
   const cycles: MeasuredCycle[] = []
   const previous = state.usage?.previousCycle?.cycle
@@ -169,7 +172,8 @@ async function summarise({ workspace: { ledger }, state, cycle, unassignable = [
     const sums = await cycleSums(ledger, one)
     if (sums) cycles.push(measuredCycle(one.startAt, sums, (email) => listed.has(email)))
   }
-  const measured: MeasuredAddOn | undefined = asked && cycles.length > 0 ? { readAt: asked.readAt, cycles, unassignable } : undefined
+  const measured: MeasuredAddOn | undefined =
+    asked && cycles.length > 0 ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
   ledger.saveFact('addOn', measured)
   await ledger.commit()
   state.measured = measured

@@ -73,6 +73,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     balance,
     people: peopleShown(workspace),
     measured: state?.measured,
+    notMeasured: workspace.collector.addOn.whyNot,
     use,
     ratePerSecond: rate,
     clockSkewMs: client.clockSkewMs(),

@@ -54,6 +54,7 @@ describe('a service that tells it', () => {
     expect(one.view().people.find((person) => person.email === email('ada'))).toMatchObject({
       ...{ used: 1400, source: 'measured', band: 'at_cap' },
     })
+    expect(one.view().measured?.latestDayAt).toBe(midnight(19))
     expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
   })
 
@@ -169,6 +170,7 @@ describe('a service that does not tell it', () => {
     await one.clock.pass(3 * HOUR)
     expect(questions(one)).toHaveLength(1)
     expect(shown(one)).toMatchObject({ source: 'estimated' })
+    expect(one.view().notMeasured).toBe('absent')
     one.workspace.collector.addOn.restUntil -= 20 * HOUR
     await one.clock.pass(2 * HOUR)
     expect(questions(one)).toHaveLength(2)
@@ -202,6 +204,7 @@ describe('a service that does not tell it', () => {
     const { one } = await collecting({ wrapTransport: denied })
     await one.clock.pass(50 * MINUTE)
     expect(asked.times).toBe(1)
+    expect(one.view().notMeasured).toBe('denied')
     await one.clock.pass(30 * MINUTE)
     expect(asked.times).toBe(2)
     expect(codes(one)).toEqual([])

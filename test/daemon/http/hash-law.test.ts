@@ -51,6 +51,7 @@ const KEPT = new Set([
   'guards',
   'effect',
   'action',
+  'notMeasured',
   'result',
   'observed',
   'desired',

@@ -39,7 +39,12 @@ test('the status document says what the view says, with instants as RFC 3339', a
     source: { file: 'policies/acme.yaml', line: 8, column: 10 },
   })
   expect(workspace.held).toEqual([{ ...HOLD, changes: 1 }].map(({ release: _, ...hold }) => hold))
-  expect(workspace).toMatchObject({ holds: 1, people: 20, cycle: { end: '2026-12-01T00:00:00.000Z' }, addOn: { source: 'estimated' } })
+  expect(workspace).toMatchObject({
+    holds: 1,
+    people: 20,
+    cycle: { end: '2026-12-01T00:00:00.000Z' },
+    addOn: { source: 'estimated', notMeasured: 'denied' },
+  })
   expect(workspace.use).toMatchObject({
     used: 1900,
     ratios: { '6h': 1.5, '24h': 1.25 },

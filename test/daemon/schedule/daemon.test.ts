@@ -64,7 +64,7 @@ describe('a change of the configuration', () => {
     await one.clock.pass(MINUTE)
     worldOf(one).foreign('ada', 1)
     const before = viewOf(one)
-    const newer = ['mode', 'policy', 'lastCycle', 'conditions', 'clockSkewMs']
+    const newer = ['mode', 'policy', 'lastCycle', 'conditions', 'clockSkewMs', 'notMeasured']
     const seen = (view: typeof before) => Object.fromEntries(Object.entries(view ?? {}).filter(([name]) => !newer.includes(name)))
     away.is = true
     one.config = configOf(workspaceConfig('acme', { mode: 'audit' }))

@@ -96,13 +96,16 @@ const SERVICE = fields<WorkspaceView>()({
 const addOn = object<ReturnType<typeof addOnOf>>('Add-on use of people in this cycle, by which bands and guards go.')({
   source: t.addOnSource,
   credits: optional(t.figure('The sum; absent when nothing is known.')),
-  readAt: optional(t.instant('When it was measured.')),
+  readAt: ifKnown(t.instant('When it was measured.'), ({ measured }) => measured?.readAt),
+  latestDay: ifKnown(t.day('The last day with measured use.'), ({ measured }) => measured?.latestDayAt),
+  notMeasured: optional(t.words(['absent', 'denied'], 'The service does not tell it, or not to this key.')),
 })
 
 function addOnOf(view: WorkspaceView, { people }: NonNullable<WorkspaceView['roster']>, now: Instant) {
   const figures = addOnFigures({ now, cycle: t.cycleOf(view), measured: view.measured, balance: view.balance })
   const { source } = figures
-  return { source, credits: totalAddOn(figures, people), readAt: source === 'measured' ? view.measured?.readAt : undefined }
+  const why = source === 'measured' ? { measured: view.measured } : { notMeasured: view.notMeasured }
+  return { source, credits: totalAddOn(figures, people), ...why }
 }
 
 const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')({
