@@ -144,7 +144,13 @@ export function replayStart(use: RecordedUse, options: ReplayOptions) {
   const last = ended.findLastIndex(({ known }) => isEnough(known))
   if (last < 0) {
     const [before] = cyclesBefore(current, previous)
-    return { kind: 'too-little', message: shortText([...ended, ...(before ? [{ ...before, known: knownOf(before) }] : [])]) } as const
+    const short = shortText([...ended, ...(before ? [{ ...before, known: knownOf(before) }] : [])])
+    const fromAt = readSince(use) ?? span.firstAt
+    const first = cyclesBetween(current, now, Number.POSITIVE_INFINITY, previous).find((cycle) => firstDayOf(cycle) >= fromAt)
+    return {
+      kind: 'too-little',
+      message: `${short}${first ? `; the first that can be read as a whole ends on ${dayText(first.endAt)}` : ''}`,
+    } as const
   }
   // A cycle that is not known well enough ends the row; those before it only tell what people used to use.
   const whole = last - ended.findLastIndex(({ known }, index) => index < last && !isEnough(known))
@@ -208,14 +214,19 @@ function gradesNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string
   return all === 0 ? [] : [`Days of people: ${text}.`]
 }
 
+/** The first day of everybody's readings. Nobody works on a weekend: readings that began after one may as well have begun before it. Choice. */
+function readSince({ past }: RecordedUse): Instant | undefined {
+  let fromAt = past.common.recorded?.fromAt
+  while (fromAt !== undefined && isWeekend(fromAt - DAY_MS)) fromAt -= DAY_MS
+  return fromAt
+}
+
 /** How much of a cycle is known. */
 function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
   const { past, recorded } = use
   const emails = approvedOf(use)
   const { recorded: read } = past.common
-  // Nobody works on a weekend: readings that began after one may as well have begun before it. Choice.
-  let fromAt = read?.fromAt ?? 0
-  while (isWeekend(fromAt - DAY_MS)) fromAt -= DAY_MS
+  const fromAt = readSince(use) ?? 0
   const common = { ...past.common, ...(read && { recorded: { fromAt, untilAt: read.untilAt + DAY_MS } }) }
   return (cycle) =>
     cycleKnown({ fromAt: firstDayOf(cycle), untilAt: firstDayOf({ startAt: cycle.endAt }) }, recorded, emails, { ...past, common })
