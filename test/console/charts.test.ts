@@ -147,6 +147,7 @@ test('tables that draw tell every figure, lead to those people, and have both si
   const cell = `${ACME}/people?group=grp_payments&amp;band=50_to_85`
   expect(groups).toContain(`<td class="number heat-cool h2"><a href="${cell}">2</a></td>`)
   expect(groups).toContain('<td class="number heat-none h0"><span class="soft">0</span></td>')
+  expect(textOf(groups)).toMatch(/in no declared group( \d+){6}/)
   const [, credits] = figuresIn(await pageAt(`${ACME}/simulate`))
   expect(credits?.says).toBe('these policies: 7,738.8; as it was: 10,076.7.')
   expect(credits?.rows[0]?.slice(0, 4)).toEqual(['1 Oct 2026', '10.1K', '7,739', '-2,337.8'])

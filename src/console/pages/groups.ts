@@ -1,6 +1,6 @@
 // The groups of a workspace, how near their people are to their caps, and the page of one group.
 
-import { type Html, html } from '../../core/escape/text.ts'
+import { type Html, html, type Value } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Page } from '../../daemon/http/console.ts'
@@ -37,12 +37,16 @@ export const groupsPage: Page = async (documents, { params: { workspace = '' }, 
             ),
           )
         : html`<section>${groupTable(list, path, query)}${pager(list, ['group', 'groups'], path, query)}</section>`,
-      known.length > 0 &&
+      (known.length > 0 || list.inNoGroup !== undefined) &&
         section(
           'Who is near their cap',
           html`<div class="scroll" tabindex="0" role="group" aria-label="People by group and share of their cap used"><table class="heat">
 <thead><tr><th scope="col">Group</th>${BANDS.map((band) => html`<th scope="col" class="number">${BAND_TEXT[band]}</th>`)}</tr></thead>
-<tbody>${known.map((one) => heatRow(one, workspace))}</tbody></table></div>`,
+<tbody>${known.map(({ id, name, bands }) =>
+            heatRow(html`<a href="${url.group(workspace, id)}">${name}</a>`, bands, (band) =>
+              withQuery(url.section(workspace, 'people'), { group: id, band }),
+            ),
+          )}${list.inNoGroup && heatRow('in no declared group', list.inNoGroup)}</tbody></table></div>`,
         ),
     ],
   })
@@ -60,13 +64,13 @@ const BAND_HEAT = {
 /** Strengths of a colour that the style sheet has, beside none. */
 const STRENGTHS = 5
 
-/** The members of a group by band; each count leads to these people. */
-function heatRow({ id, name, bands }: GroupEntry & Required<Pick<GroupEntry, 'bands'>>, workspace: string): Html {
+/** People by band; each count of a group leads to these people. */
+function heatRow(name: Value, bands: NonNullable<GroupEntry['bands']>, hrefOf?: (band: (typeof BANDS)[number]) => string): Html {
   const total = BANDS.reduce((sum, band) => sum + bands[band], 0)
-  return html`<tr><th scope="row"><a href="${url.group(workspace, id)}">${name}</a></th>${BANDS.map((band) => {
+  return html`<tr><th scope="row">${name}</th>${BANDS.map((band) => {
     const count = bands[band]
-    const href = withQuery(url.section(workspace, 'people'), { group: id, band })
-    const cell = count === 0 ? html`<span class="soft">0</span>` : html`<a href="${href}">${number(count)}</a>`
+    const text = number(count)
+    const cell = count === 0 ? html`<span class="soft">0</span>` : hrefOf ? html`<a href="${hrefOf(band)}">${text}</a>` : text
     return html`<td class="number heat-${BAND_HEAT[band]} h${Math.ceil((count / total) * STRENGTHS)}">${cell}</td>`
   })}</tr>
 `

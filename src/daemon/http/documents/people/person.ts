@@ -66,6 +66,7 @@ type GroupEntry = Shown<typeof group>
 export const GROUPS = record('The groups that the policies declare.')({
   ...t.about('GroupList'),
   ...t.paged(t.made(group), 'As `sort` says.'),
+  inNoGroup: optional(t.bandCounts('People in no declared group by how near they are to their cap; absent while none is known.')),
 })
 
 export async function groupsDocument(seen: Seen, query: Query = {}) {
@@ -74,14 +75,16 @@ export async function groupsDocument(seen: Seen, query: Query = {}) {
   const sort = question.word('sort', GROUP_SORTS) ?? 'near'
   const order = question.word('order', ORDERS) ?? (sort === 'name' ? 'asc' : 'desc')
   const sign = order === 'desc' ? -1 : 1
-  const entries = groupsKnown(seen, await seen.index()).map((one) => group.show(one, seen))
+  const index = await seen.index()
+  const entries = groupsKnown(seen, index).map((one) => group.show(one, seen))
   const all = entries.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(search))
   const by = SORTS[sort]
   all.sort((a, b) => {
     const [left, right] = [by(a), by(b)]
     return left === right ? (a.id < b.id ? -1 : 1) : sign * (left < right ? -1 : 1)
   })
-  return GROUPS.show(pageOf(all, question), seen)
+  const inNoGroup = countBands(index.rows.filter(({ groups }) => groups.length === 0))
+  return GROUPS.show({ ...pageOf(all, question), inNoGroup }, seen)
 }
 
 const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) => string | number>> = {
