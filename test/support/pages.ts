@@ -191,6 +191,14 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'Copying was seen: a write of team changed somebody',
   ],
   ['the version', HEALTH, EXAMPLE, 'Version 0.1.0'],
+  [
+    'the evidence of how caps work',
+    HEALTH,
+    changed({
+      health: { seen: [{ aspect: 'reads', value: 'explicit', evidence: 'ada@example.com reads unset', at: '2026-11-20T12:00:00Z' }] },
+    }),
+    'reads explicit ada@example.com reads unset',
+  ],
   ['the replicas', HEALTH, changed({ health: { replicas: [{ name: 'ck-0', version: '0.1.0', keeps: true }] } }), 'ck-0 0.1.0 ✓ yes'],
   ['no policy at all', `${ACME}/policies`, FIRST, 'No cap is declared'],
   ['a rule with its reason', `${ACME}/policies`, EXAMPLE, 'rule seldom here 125 1 0 asks first policies/acme.yaml:55'],

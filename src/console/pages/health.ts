@@ -13,7 +13,7 @@ export const healthPage: Page = async (documents, { params: { workspace = '' } }
   return renderFrame({
     of: one,
     section: 'health',
-    parts: [troubles(one), figures(one), modelPart(one), replicasPart(one)],
+    parts: [troubles(one), figures(one), modelPart(one), evidencePart(one), replicasPart(one)],
   })
 }
 
@@ -111,6 +111,18 @@ const READS: Readonly<Record<Document<'Health'>['model']['reads'], string>> = {
   inherited: 'the cap that applies, also an inherited one',
   open: 'not known yet',
 }
+
+const evidencePart = ({ seen, at: now }: Document<'Health'>): Html | false =>
+  listing('What was seen of it', seen, [
+    column.row('Of', ({ aspect }) => aspect),
+    column.fixed('Seen', ({ value }) => value),
+    column.text(
+      'Evidence',
+      ({ evidence, before }) =>
+        html`${evidence}${before && html`<br><span class="soft">before: ${before.value}, ${before.evidence} ${when(before.at, now)}</span>`}`,
+    ),
+    column.when('When', now, ({ at }) => at),
+  ])
 
 const replicasPart = ({ replicas }: Document<'Health'>): Html | false =>
   listing('Replicas', replicas, [

@@ -182,6 +182,7 @@ export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')
   ...within(LASTING, ({ view }: Seen) => view),
   ...within(SERVICE, ({ view }: Seen) => view),
   model: from(serviceModelShown, (one) => serviceModel(one.settings ?? { capSemantics: 'layered' }, one.view.seen ?? {})),
+  seen: from(t.findings, ({ view: { seen = {} } }) => seen),
   requests: from(requestsShown, ({ requests = { sent: 0, failed: 0 } }) => requests),
   unread: from(
     t.count('Scopes whose last reading failed.'),
