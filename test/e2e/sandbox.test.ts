@@ -96,6 +96,13 @@ describe('an error is told in one line, and nothing is left behind', () => {
     expect(stderr).toBe(`error: 127.0.0.1:${port} is in use; choose another port with --port\n`)
   })
 
+  test('invalid input, 65: a data file that is no database', async () => {
+    const at = place()
+    at.write('sandbox.db', 'not a database, and longer than the head of one '.repeat(4))
+    const { code, stderr } = await refused(['--data', 'sandbox.db'], at)
+    expect([code, stderr]).toEqual([65, expect.stringContaining('sandbox.db')])
+  })
+
   test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {
     const at = place()
     await served([...SMALL, '--data', 'sandbox.db'], at.folder)

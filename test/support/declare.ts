@@ -20,6 +20,7 @@ import { credits, type Instant } from '../../src/core/model/units.ts'
 import type { DesiredInputs } from '../../src/core/resolve/chain.ts'
 import type { Resolution } from '../../src/core/resolve/desired.ts'
 import { grantId } from '../../src/core/resolve/grants.ts'
+import { nearest } from '../../src/policy/suggest.ts'
 import { workspaceConfig } from './configured.ts'
 
 export const HOUR = 3_600_000
@@ -236,6 +237,7 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
 export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs> = {}): DesiredInputs {
   return {
     set: policy(sketch),
+    nearest,
     groups: [],
     unknownGroups: [],
     cycle: CYCLE,

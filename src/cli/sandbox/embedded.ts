@@ -1,11 +1,12 @@
 // The embedded service of `sandbox` and of `run --sandbox`.
 import { once } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { InputError } from '../../core/model/problem.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
-import { type Lock, takeLock } from '../../daemon/ledger/sqlite/database.ts'
+import { type Lock, MEMORY, takeLock } from '../../daemon/ledger/sqlite/database.ts'
 import { codeIn } from '../../files.ts'
 import { startSandboxServer } from '../../sandbox/http/server.ts'
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
@@ -29,23 +30,32 @@ interface EmbeddedAt {
 
 /**
  * Starts the service. Rejects with a `CommandError` when the port is taken, a `UsageError` when the address is wrong, an `InputError` when the data
- * file cannot be used.
+ * file cannot be used; and leaves no file then that was not there before.
  */
 export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt) {
-  // Before a data file is seeded: after a failure it would be the company of the next start.
   await requireFree(at)
+  const { data = MEMORY } = options
+  const made = [`${data}.lock`].filter((file) => !existsSync(file))
+  let isServing = false
   await using opened = new AsyncDisposableStack()
-  opened.adopt(lockData(options.data), (lock) => lock?.release())
+  opened.adopt(lockData(data), (lock) => lock?.release())
+  // A company that was seeded would be the one of the next start.
+  if (!existsSync(data)) made.push(data, `${data}-wal`, `${data}-shm`)
+  opened.defer(() => {
+    for (const file of isServing ? [] : made) rmSync(file, { force: true })
+  })
   const sandbox = opened.adopt(createSandbox(options), (one) => one.close())
-  const server = opened.adopt(await startSandboxServer({ sandbox, ...at }), (one) => one.close())
+  const listening = startSandboxServer({ sandbox, ...at }).catch((error: unknown) => Promise.reject(listenFailure(error, at)))
+  const server = opened.adopt(await listening, (one) => one.close())
+  isServing = true
   const held = opened.move()
   return { url: server.url, sandbox, close: () => held.disposeAsync() }
 }
 
 /** Keeps a second sandbox from growing the same company, which would write every row twice. Any other fault of the file is reported when it is opened. */
-function lockData(data = ':memory:'): Lock | undefined {
+function lockData(data: string): Lock | undefined {
   try {
-    return data === ':memory:' ? undefined : takeLock(data)
+    return data === MEMORY ? undefined : takeLock(data)
   } catch (error) {
     if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') return undefined
     const message = `sandbox data ${data} is in use by another sandbox; stop that one first, or name another file with --data`
@@ -62,19 +72,24 @@ const listenFailures = (flag: string): Readonly<Record<string, string>> => ({
   ENOTFOUND: NO_ADDRESS,
 })
 
-/** Tries the address: listens and stops again. */
-async function requireFree({ host, port, flag = '--port' }: EmbeddedAt): Promise<void> {
+/** Tries the address, before anything is made: listens and stops again. */
+async function requireFree(at: EmbeddedAt): Promise<void> {
+  const { host, port } = at
   const probe = createServer()
   try {
     await once(probe.listen({ host, port }), 'listening')
   } catch (error) {
-    const code = codeIn(error) ?? 'unknown reason'
-    const message = `${host}:${port} ${listenFailures(flag)[code] ?? `cannot be listened on (${code})`}`
-    // The command line is right, and may succeed a minute later.
-    if (code === 'EADDRINUSE') throw new CommandError(message)
-    throw new UsageError(message)
+    throw listenFailure(error, at)
   }
   await once(probe.close(), 'close')
+}
+
+function listenFailure(error: unknown, { host, port, flag = '--port' }: EmbeddedAt): unknown {
+  const code = codeIn(error)
+  if (code === undefined) return error
+  const message = `${host}:${port} ${listenFailures(flag)[code] ?? `cannot be listened on (${code})`}`
+  // The command line is right, and may succeed a minute later.
+  return code === 'EADDRINUSE' ? new CommandError(message) : new UsageError(message)
 }
 
 /** The service of the quick start: the use of the last day passes in two and a half minutes, and never a day that the daemon's clock has not seen. */

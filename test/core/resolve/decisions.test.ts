@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { poolNotes } from '../../../src/core/pools/deal.ts'
 import { declaredIn, isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
-import { nearest } from '../../../src/policy/suggest.ts'
 import {
   CYCLE,
   desiredInputs,
@@ -62,7 +61,6 @@ function inputsOf({ people, groups, owned, dealt, deal, pools, inputs, ...sketch
   })
   const state = { cycle: CYCLE, readAt: NOW, dealtAt: NOW, ...(deal && withoutNulls(deal)) }
   return desiredInputs({ ...sketch, pools: dealers }, {
-    nearest,
     ...(people && { roster: rosterRows(mapped(people, (row) => (typeof row === 'string' ? { status: row } : row))) }),
     ...(groups && { groups: members(groups) }),
     ...(owned && { owned: ownedCaps(owned) }),

@@ -136,17 +136,16 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(eras).toEqual([eras[0], eras[0], eras[0]])
   })
 
-  test('keeps a copy from beginning, from this ledger or to it; the message names the holder', async () => {
+  test('keeps a copy from beginning, from this ledger or to it, and from ending; the message names the holder', async () => {
     const { address, table: open } = await place()
     const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {} })
     onTestFinished(() => store.close())
     await store.workspace('acme', 'http://service')
-    await store.copyEnd()
+    const end = await store.copyEnd()
     await (await open()).beat(beat('a', { take: acme }))
-    await expect(store.copyEnd()).rejects.toMatchObject({
-      code: 'LEDGER_LOCKED',
-      message: expect.stringContaining('pod-a'),
-    })
+    const refusal = { code: 'LEDGER_LOCKED', message: expect.stringContaining('pod-a') }
+    await expect(store.copyEnd()).rejects.toMatchObject(refusal)
+    await expect(end.mustBeFree()).rejects.toMatchObject(refusal)
   })
 })
 

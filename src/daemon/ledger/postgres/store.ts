@@ -66,8 +66,14 @@ function* alone<T>(steps: () => Steps<T>): Steps<T> {
 /** The holder of the workspace saves what it shows again, without the person. */
 const notShown = (workspace: string): Change => ({ sql: 'DELETE FROM @shown WHERE workspace = ?1', values: [keptText(workspace)] })
 
-const copyOf = ({ name, transaction }: PostgresDatabase): CopyEnd => ({
+const copyOf = ({ name, transaction, query: ask }: PostgresDatabase, ledger: Parameters<typeof bindings>[0]): CopyEnd => ({
   name,
+  async mustBeFree() {
+    for (const { workspace } of await bindings(ledger)) {
+      const [held] = await ask(SQL.holder, [keptText(workspace)])
+      if (held) throw heldBy(name, workspace, String(held['holder']))
+    }
+  },
   read: (body) => transaction((query) => body(asking(query)), 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY'),
   fill: (body) => transaction((query) => body(asking(query))),
   lastIntent: { sql: 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM capkeeper.intent_id_seq' },
@@ -128,11 +134,9 @@ function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore 
     }),
     backup: () => Promise.reject(noBackupHere(database.name)),
     async copyEnd() {
-      for (const { workspace } of await bindings(ledger)) {
-        const [held] = await database.query(SQL.holder, [keptText(workspace)])
-        if (held) throw heldBy(database.name, workspace, String(held['holder']))
-      }
-      return copyOf(database)
+      const end = copyOf(database, ledger)
+      await end.mustBeFree()
+      return end
     },
     leases: postgresLeases(database),
     server: () => serverReport(database, clock),

@@ -7,6 +7,8 @@ import { kindOf, TABLES, type Table } from './tables.ts'
 /** One end of a copy. */
 export interface CopyEnd {
   readonly name: string
+  /** Rejects while a replica keeps a workspace of this ledger. */
+  mustBeFree(): Promise<void>
   /** Reads one state of the ledger, even if other processes write meanwhile. */
   read<T>(body: (ask: Ask) => Promise<T>): Promise<T>
   /** One transaction, rolled back when `body` rejects. */
@@ -44,6 +46,8 @@ export async function copyLedger(from: CopyEnd, to: CopyEnd, onRows: (rows: read
       }
       const [last] = await source(from.lastIntent)
       for (const statement of to.goOnAfter(Number(last?.['last'] ?? 0))) await target(statement)
+      // A replica that has started meanwhile goes on writing caps with the old ledger.
+      await from.mustBeFree()
       return copied
     }),
   )

@@ -82,6 +82,8 @@ function sqliteCopy(database: LedgerDatabase): CopyEnd {
   }
   return {
     name: database.file,
+    // Its file is locked.
+    mustBeFree: async () => undefined,
     read: (body) => within('BEGIN', body),
     fill: (body) => within('BEGIN IMMEDIATE', body),
     lastIntent: { sql: "SELECT seq AS last FROM sqlite_sequence WHERE name = 'intent'" },
