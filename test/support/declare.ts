@@ -234,10 +234,13 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
 }
 
 /** Inputs with only a policy: no roster, no members, no caps of ours, cycle of November 2026. */
+/** What is asked, where the policies' own search for a near word is given, as in the daemon. */
+export const inputsWithNearest = (sketch: PolicySketch, more: Partial<DesiredInputs>): DesiredInputs =>
+  desiredInputs(sketch, { nearest, ...more })
+
 export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs> = {}): DesiredInputs {
   return {
     set: policy(sketch),
-    nearest,
     groups: [],
     unknownGroups: [],
     cycle: CYCLE,

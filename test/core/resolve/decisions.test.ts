@@ -7,8 +7,9 @@ import { poolNotes } from '../../../src/core/pools/deal.ts'
 import { declaredIn, isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import {
   CYCLE,
-  desiredInputs,
+  type desiredInputs,
   email,
+  inputsWithNearest,
   members,
   NOW,
   type OwnedSketch,
@@ -60,7 +61,7 @@ function inputsOf({ people, groups, owned, dealt, deal, pools, inputs, ...sketch
     return { ...pool, members: 'kind' in of ? of : { kind: 'emails', emails: of.map(email) } }
   })
   const state = { cycle: CYCLE, readAt: NOW, dealtAt: NOW, ...(deal && withoutNulls(deal)) }
-  return desiredInputs({ ...sketch, pools: dealers }, {
+  return inputsWithNearest({ ...sketch, pools: dealers }, {
     ...(people && { roster: rosterRows(mapped(people, (row) => (typeof row === 'string' ? { status: row } : row))) }),
     ...(groups && { groups: members(groups) }),
     ...(owned && { owned: ownedCaps(owned) }),
