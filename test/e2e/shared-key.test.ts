@@ -1,5 +1,6 @@
 // Two workspaces with one key on two replicas: the service counts what arrives, and together they never send more than the key may.
 import { describe, expect, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { hasPostgres, postgresForFile } from '../support/postgres.ts'
 import { startDaemon, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -61,6 +62,22 @@ describe.skipIf(!hasPostgres)('a key that two workspaces use', () => {
     // A request that is late by a slow timer may follow the next one closely.
     expect(count).toBeLessThanOrEqual(MAX * seconds + 2 * NAMES.length)
     for (const [index, name] of NAMES.entries()) expect(await sent(name), name).toBeGreaterThan((before[index] ?? 0) + 5)
+  })
+
+  test('begins at the limit that another workspace has met, and does not record it as its own', async () => {
+    const { one, address, replica } = await company()
+    const store = await openLedger({ file: address, mode: 'write', clock, env: {} })
+    const ledger = await store.workspace('acme', one.url)
+    ledger.saveFact('pace', { default: { rate: 1.5, limited: true } })
+    await ledger.commit()
+    const daemon = await replica()
+    await until('beta has sent', async () => (await daemon.metric(RATE, { workspace: 'beta' })) !== undefined)
+    // Its part of rate.max would be more.
+    expect(await daemon.metric(RATE, { workspace: 'beta' })).toBeLessThan(2)
+    daemon.signal('SIGTERM')
+    await daemon.ended
+    expect((await store.paces(new Set(['beta']))).get('beta')?.['default']).not.toMatchObject({ rate: 1.5, limited: true })
+    await store.close()
   })
 })
 

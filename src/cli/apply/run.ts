@@ -134,7 +134,7 @@ async function applyOne(job: Job): Promise<Done> {
   const { held } = job.store
   const lease = leaseOf(held, config.name)
   // Other workspaces that replicas hold use the same key, each within its part of the rate.
-  const rate = lease ? partOfRate(config.rate, sharersIn(cli, () => job.whole)(config.name)) : config.rate
+  const rate = lease ? partOfRate(config.rate, sharersIn(cli, () => job.whole).count(config.name)) : config.rate
   using connection = connectWriter(cli, { ...config, rate }, { leases: held, ...learning.reports })
   using progress = await sweepProgress('reading caps', cli.stderr, signal)
   using writing = await sweepProgress('writing caps', cli.stderr, signal)

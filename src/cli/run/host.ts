@@ -199,7 +199,7 @@ export const bound = (store: LedgerStore, config: WorkspaceConfig, { isEmbedded,
 
 /** The settings with the workspace's part of the key's rate, computed at each request because the configuration may change. */
 function withPart(config: WorkspaceConfig, sharers: Host['sharers']): WorkspaceConfig {
-  const part = (): WorkspaceConfig['rate'] => partOfRate(config.rate, sharers(config.name))
+  const part = (): WorkspaceConfig['rate'] => partOfRate(config.rate, sharers.count(config.name))
   const rate = {
     concurrency: config.rate.concurrency,
     get start() {
@@ -234,6 +234,8 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const lease = leaseOf(host.leases, config.name)
   const connection = connectWriter(cli, withPart(config, host.sharers), {
     ...{ leases: host.leases, ...learning.reports },
+    // A value of its own: what is borrowed is not saved as this workspace's.
+    learned: await host.sharers.learned(config, learning.reports.learned, host.store),
     paces: host.pacesOf(config),
     knownAt: () => ledger.fact('usage')?.roster.readAt,
     onRequest({ message, retryAfterMs: _, ...event }) {

@@ -130,7 +130,7 @@ export function succeeding(before: Pace, nowMs: number): Pace {
 const afterLast = ({ sentAtMs }: Pace, rate: number): number => (sentAtMs === undefined ? 0 : sentAtMs + 1000 / rate)
 
 /** What was learned, of a value that may be anything. */
-function readLearned(learned: unknown): LearnedRate | undefined {
+export function readLearned(learned: unknown): LearnedRate | undefined {
   if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
   const { rate, limited } = learned
   if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0 || typeof limited !== 'boolean') return undefined

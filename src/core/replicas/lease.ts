@@ -1,8 +1,9 @@
-// What replicas agree on: which of them holds which workspace, what a heartbeat says, and how they share the rate of a key.
-// And whether a lease still lasts: by two clocks, of which the one with less time left counts. It must never call a lease good because
+// What replicas agree on: which of them holds which workspace, what a heartbeat says, how they share the rate of a key and what they learned
+// of it. And whether a lease still lasts: by two clocks, of which the one with less time left counts. It must never call a lease good because
 // one clock was set back, or stopped together with the process.
 import type { Instant } from '../model/units.ts'
-import type { RateSettings } from '../pace/pace.ts'
+import type { LearnedRate, RateSettings } from '../pace/pace.ts'
+import { readLearned } from '../pace/pacing.ts'
 
 /** Who holds a workspace, as the database has it. */
 export interface Held {
@@ -157,6 +158,36 @@ export function sharersOf(keys: ReadonlyMap<string, ReadonlySet<string>>): Reado
   const users = new Map<string, number>()
   for (const ids of keys.values()) for (const id of ids) users.set(id, (users.get(id) ?? 0) + 1)
   return new Map([...keys].map(([workspace, ids]) => [workspace, Math.max(1, ...[...ids].map((id) => users.get(id) ?? 1))]))
+}
+
+/** A key's identity, and its name in a workspace. */
+export interface NamedKey {
+  readonly id: string
+  readonly name: string
+}
+
+/**
+ * What a workspace begins with for each of its keys, by the names of `mine`: what it learned itself, and for a key whose limit it has not met,
+ * the lowest limit that other workspaces met with the same key.
+ */
+export function learnedTogether(
+  own: Readonly<Record<string, unknown>>,
+  mine: readonly NamedKey[],
+  others: readonly { readonly id: string; readonly learned: unknown }[],
+): Readonly<Record<string, unknown>> {
+  const borrowed = mine.flatMap(({ id, name }) => {
+    if (limitIn(own[name])) return []
+    const met = others.flatMap((one) => (one.id === id && limitIn(one.learned)) || [])
+    const [lowest] = met.toSorted((a, b) => a.rate - b.rate)
+    return lowest ? [[name, lowest] as const] : []
+  })
+  return { ...own, ...Object.fromEntries(borrowed) }
+}
+
+/** What was learned, if the service's limit was met. */
+function limitIn(learned: unknown): LearnedRate | undefined {
+  const known = readLearned(learned)
+  return known?.limited ? known : undefined
 }
 
 /** The duration of a lease. A write's timeout, a late heartbeat and the margin fit in; a dead replica is replaced within 30 s. */

@@ -1,15 +1,17 @@
 // An open ledger: its interface, and what is the same in every database.
 import type { Pause } from '../../core/model/change.ts'
+import type { LedgerFacts } from '../../core/model/facts.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, LeaseTable, Ledger } from '../../ports.ts'
 import { dataRow, type LedgerMode } from './adapter.ts'
+import { orNothing } from './error.ts'
 import type { Fence } from './postgres/single.ts'
 import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
 import { prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
 import { type SqlDatabase, textKept } from './sql/statement.ts'
 import type { LedgerDatabase } from './sqlite/database.ts'
-import { readRow } from './values/values.ts'
+import { readFact, readRow } from './values/values.ts'
 import { workspaceLedger } from './workspace.ts'
 
 export interface LedgerOptions {
@@ -72,6 +74,8 @@ export interface LedgerStore {
   workspaces(): Promise<readonly Omit<Binding, 'id'>[]>
   /** The pauses in force, by workspace. */
   pauses(now: Instant): Promise<ReadonlyMap<string, Pause>>
+  /** The learned pace of each of these workspaces, by key name; one that cannot be read is left out. */
+  paces(workspaces: ReadonlySet<string>): Promise<ReadonlyMap<string, LedgerFacts['pace']>>
   /** Commits a write that changes nothing; rejects when no record could be made now. */
   probe(): Promise<void>
   /** Deletes history and use older than 400 days; resolves with the number of deleted rows. */
@@ -114,6 +118,14 @@ export function storeOn(database: SqlDatabase, { mode, clock, exists }: StorePar
       const rows = await ask({ sql: 'SELECT id, workspace, data FROM @pause' })
       const pauses = rows.map((row) => [textKept(row['workspace']), readRow(file, 'pause', dataRow(row))] as const)
       return new Map(pauses.filter(([, { untilAt }]) => untilAt > now))
+    },
+    async paces(workspaces) {
+      const sql =
+        "SELECT fact.id, workspace, data FROM @fact JOIN @binding ON binding.id = fact.binding WHERE binding.current AND name = 'pace'"
+      const rows = (await ask({ sql })).map((row) => ({ ...dataRow(row), workspace: textKept(row['workspace']) }))
+      const kept = rows.filter(({ workspace }) => workspaces.has(workspace))
+      // A pace can be learned again.
+      return new Map(kept.flatMap((row) => orNothing(() => [[row.workspace, readFact(file, 'pace', row)] as const]) ?? []))
     },
     prune: (now) => prune(database, now),
   } satisfies Partial<LedgerStore>

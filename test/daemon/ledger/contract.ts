@@ -77,6 +77,19 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(await ledger.pause(50)).toBeUndefined()
     })
 
+    test('learned paces of several workspaces are read at once', async () => {
+      const store = await open(await place())
+      for (const name of ['acme', 'beta', 'gamma']) {
+        const ledger = await store.workspace(name, URL_A)
+        ledger.saveFact('pace', { default: { rate: name.length, limited: true } })
+        await ledger.commit()
+      }
+      expect([...(await store.paces(new Set(['gamma', 'acme', 'nobody'])))].toSorted()).toEqual([
+        ['acme', { default: { rate: 4, limited: true } }],
+        ['gamma', { default: { rate: 5, limited: true } }],
+      ])
+    })
+
     test('forgetting a person removes their history, their use, and their address in facts and approvals, and no other person', async () => {
       const file = await place()
       const store = await open(file)

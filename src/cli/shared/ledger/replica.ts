@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { createKeyRing } from '../../../api/keys.ts'
 import { ApiError } from '../../../core/model/observed.ts'
 import { onceFor } from '../../../core/model/once.ts'
-import { type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
+import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import type { Fence } from '../../../daemon/ledger/postgres/single.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
@@ -29,24 +29,44 @@ export function slowestPace(fact: Parameters<typeof learnedPaces>[0], orElse: nu
   return rates.length > 0 ? Math.min(...rates) : orElse
 }
 
-/** How many workspaces of the configuration use the key of one, itself included; computed once for each configuration. */
-export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, config: () => Config): (workspace: string) => number {
-  const counts = onceFor((of: Config) => sharersOf(new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))))
-  return (workspace) => counts(config()).get(workspace) ?? 1
+/** The workspaces of the configuration with the same key; their keys are read once for each configuration. */
+export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, config: () => Config) {
+  const known = onceFor((of: Config) => {
+    const keys = new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))
+    return { keys, counts: sharersOf(new Map([...keys].map(([name, all]) => [name, new Set(all.map(({ id }) => id))]))) }
+  })
+  return {
+    /** How many workspaces use the key of this one, itself included. */
+    count: (workspace: string): number => known(config()).counts.get(workspace) ?? 1,
+    /** What a workspace begins with: its own pace, or that of others with the same key while it has not met the limit itself. */
+    async learned(workspace: WorkspaceConfig, own: Readonly<Record<string, unknown>>, { paces }: Pick<LedgerStore, 'paces'>) {
+      const mine = keysOf(workspace, cli)
+      const others = [...known(config()).keys].flatMap(([name, keys]) =>
+        name === workspace.name ? [] : keys.flatMap((key) => (mine.some(({ id }) => id === key.id) ? [{ workspace: name, key }] : [])),
+      )
+      if (others.length === 0) return own
+      const all = await paces(new Set(others.map((other) => other.workspace)))
+      return learnedTogether(
+        own,
+        mine,
+        others.map((other) => ({ id: other.key.id, learned: all.get(other.workspace)?.[other.key.name] })),
+      )
+    },
+  }
 }
 
 /** Keys by address and digest. A key that cannot be read now is shared with none. */
-function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): ReadonlySet<string> {
+function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly NamedKey[] {
   const ring = createKeyRing(keys, options)
-  const ids = (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
+  return (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
     try {
-      return [`${baseUrl} ${ring.keyFor(operation).id}`]
+      const { id, name } = ring.keyFor(operation)
+      return [{ id: `${baseUrl} ${id}`, name }]
     } catch (error) {
       if (error instanceof ApiError) return []
       throw error
     }
   })
-  return new Set(ids)
 }
 
 /** A ledger to write to, with the leases that say which workspaces this process may write. */
