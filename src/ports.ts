@@ -107,7 +107,7 @@ export interface ReadClient {
   /** Endpoints 3: runs summed by day, model and mode, in one request. Rejects with `not_found` for an unknown group. */
   readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<RunsReading>
   /**
-   * Add-on use by person and day; `unavailable` where the service does not tell it. The roster must have been read before, because it
+   * Add-on use by person, day and model; `unavailable` where the service does not tell it. The roster must have been read before, because it
    * says whose the rows are: otherwise rejects with kind `malformed`. docs/service.md, Add-on use per person.
    */
   readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
@@ -255,8 +255,10 @@ export interface Ledger extends Records {
   saveAddOnUse(batch: AddOnBatch): Promise<void>
   /** Measured add-on use summed by person, by e-mail. */
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
+  /** The add-on credits in it by model, in the service's spelling. */
+  addOnByModel(days: DayRange): Promise<ReadonlyMap<string, Credits>>
   /** The same of one person, by day in order. */
-  addOnOfPerson(email: string, days: DayRange): Promise<readonly Omit<AddOnRow, 'email'>[]>
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly Omit<AddOnRow, 'email' | 'model'>[]>
   /** Adds a reading of the roster to the use by person and day, and saves the fact `burned`. */
   saveBurn(step: BurnStep): Promise<void>
   /** The highest figure of each person in this cycle, by e-mail. */

@@ -1,4 +1,4 @@
-// Add-on use by person and day, from the data source of Analytics that some deployments have beside the four of the interface
+// Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
 // (docs/service.md, Add-on use per person): the question, the answer, and the sums that rows of use are reduced to while they arrive. Rows
 // name people by a hash of their key. The hash never leaves this folder: results name people by e-mail. Pure.
 import type { AddOnReading, AddOnRow, ApiError, Operation } from '../core/model/observed.ts'
@@ -109,10 +109,10 @@ export function nameOf(value: unknown): string {
 /** A piece of an answer that may be shown. */
 export const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 40) ?? 'nothing'
 
-/** Sums of one answer: a day of twice the people that capkeeper is measured with. A bigger question is asked in smaller pieces. Choice. */
+/** Sums of one answer: a day of 50,000 people with two models each. A bigger question is asked in smaller pieces. Choice. */
 const MAX_ADD_ON_SUMS = 100_000
 
-const FIELDS = ['api_key', 'date', 'prompts_used', 'flex_credits_used'] as const
+const FIELDS = ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'] as const
 
 const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
@@ -173,10 +173,11 @@ export const lacksAddOn = ({ operation, kind, message }: ApiError): boolean =>
 
 // ---- the answer
 
-/** One key and day. */
+/** One person, day and model. */
 interface AddOnSum {
   readonly key: string
   readonly dayAt: Instant
+  readonly model: string
   cents: number
   addOnCents: number
 }
@@ -186,30 +187,31 @@ const SUMS: SumKind<AddOnSum> = {
   of: 'add-on use',
   most: MAX_ADD_ON_SUMS,
   judge,
-  keyOf: ({ key, dayAt }) => `${dayAt} ${key}`,
+  keyOf: ({ key, dayAt, model }) => JSON.stringify([dayAt, key, model]),
   add(into, { cents: used, addOnCents }) {
     into.cents = Math.min(MAX_FIGURE, into.cents + used)
     into.addOnCents = Math.min(MAX_FIGURE, into.addOnCents + addOnCents)
   },
 }
 
-/** `<nil>` is no figure. No message holds a key. */
+/** `<nil>` is a valid model, but no figure. No message holds a key. */
 function judge(row: Fields): Judged<AddOnSum> {
   const item = isObject(row['item']) ? row['item'] : {}
-  const [key = '', date = ''] = [item['api_key'], item['date']].map(nameOf)
+  const [key = '', date = '', model = ''] = [item['api_key'], item['date'], item['model']].map(nameOf)
   const dayAt = dayAtOf(date)
   const [used, addOn] = [countOf(item['prompts_used']), countOf(item['flex_credits_used'])]
   if (key === '' || key.length > MAX_NAME) return { why: 'a row of add-on use has no key' }
   if (Number.isNaN(dayAt)) return { why: 'a row of add-on use has no day' }
+  if (model.length > MAX_NAME) return { why: `the model of a row of add-on use has more than ${MAX_NAME} characters` }
   if (!isAmount(used)) return { why: `prompts_used of a row is ${shown(item['prompts_used'])}` }
   if (!isAmount(addOn)) return { why: `flex_credits_used of a row is ${shown(item['flex_credits_used'])}` }
-  return { sum: { key, dayAt, cents: used, addOnCents: addOn } }
+  return { sum: { key, dayAt, model, cents: used, addOnCents: addOn } }
 }
 
 const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
 
 /**
- * The requested days, summed by person and day; rows of an unknown key have the e-mail ''. Rows that make no sense, or are later than
+ * The requested days, summed by person, day and model; rows of an unknown key have the e-mail ''. Rows that make no sense, or are later than
  * a day from now, are set aside and counted; malformed when nothing else is left.
  */
 export const readAddOn = (
@@ -235,8 +237,8 @@ function byPerson(sums: readonly AddOnSum[], book: KeyBook, except: ReadonlySet<
     if (known) SUMS.add(known, row)
     else rows.set(SUMS.keyOf(row), row)
   }
-  return [...rows.values()].map(({ key: email, dayAt, cents: used, addOnCents }) => ({
-    ...{ dayAt, email },
+  return [...rows.values()].map(({ key: email, dayAt, model, cents: used, addOnCents }) => ({
+    ...{ dayAt, email, model },
     ...{ used: creditsOf(cents(used)), addOn: creditsOf(cents(addOnCents)) },
   }))
 }

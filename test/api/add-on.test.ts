@@ -44,7 +44,7 @@ describe('the question', () => {
     expect(asked()).toEqual([
       {
         data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA',
-        selections: ['api_key', 'date', 'prompts_used', 'flex_credits_used'].map((field) => ({ field, name: field })),
+        selections: ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'].map((field) => ({ field, name: field })),
         filters: [
           { name: 'date', filter: 'QUERY_FILTER_GE', value: '2026-11-01' },
           { name: 'date', filter: 'QUERY_FILTER_LE', value: '2026-11-10' },
@@ -97,12 +97,13 @@ describe('the owner of a key', () => {
 })
 
 describe('the answer', () => {
-  test('is summed by person and day, over models and over two keys of one person', async () => {
+  test('is summed by person, day and model, also over two keys of one person', async () => {
     const ofBob = (api_key: string) => row({ api_key, date: '2026-11-03', model: '<nil>' })
     const rows = [row(), row(), row({ model: 'MODEL_B' }), ofBob('key-of-bob'), ofBob('second-of-bob')]
     expect((await readingOf(answer(...rows))).rows).toEqual([
-      { dayAt: FROM + DAY, email: 'ada@example.com', used: 9, addOn: 3.75 },
-      { dayAt: FROM + 2 * DAY, email: 'bob@example.com', used: 6, addOn: 2.5 },
+      { dayAt: FROM + DAY, email: 'ada@example.com', model: 'MODEL_A', used: 6, addOn: 2.5 },
+      { dayAt: FROM + DAY, email: 'ada@example.com', model: 'MODEL_B', used: 3, addOn: 1.25 },
+      { dayAt: FROM + 2 * DAY, email: 'bob@example.com', model: '<nil>', used: 6, addOn: 2.5 },
     ])
   })
 
@@ -126,6 +127,7 @@ describe('the answer', () => {
     ['of a day to come', row({ date: '2027-01-01' }), /future day/],
     ['with a figure that is none', row({ flex_credits_used: '<nil>' }), /flex_credits_used of a row is "<nil>"/],
     ['with a figure beyond every cap', row({ prompts_used: '1e19' }), /prompts_used of a row is "1e19"/],
+    ['with a name as long as a letter', row({ model: 'm'.repeat(201) }), /more than 200/],
     ['without anything in it', {}, /no key/],
   ])('sets aside a row %s, and is malformed when it has nothing else', async (_, bad, why) => {
     expect(await readingOf(answer(row(), bad))).toMatchObject({ rows: [{ used: 3 }], malformedRows: 1 })
@@ -133,7 +135,7 @@ describe('the answer', () => {
   })
 
   test('with too many kinds of use is malformed', async () => {
-    const rows = Array.from({ length: 100_001 }, (_, index) => row({ api_key: `key-${index}` }))
+    const rows = Array.from({ length: 100_001 }, (_, index) => row({ model: String(index) }))
     expect(await faultOf(answer(...rows))).toMatch(/more than 100000 kinds of add-on use/)
   })
 

@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('with a ledger in PostgreSQL', () => {
     const address = await used()
     const checked = await cli('ledger', 'check', '--ledger', address)
     expect(checked).toMatchObject({ code: 0, stderr: '' })
-    expect(checked.stdout).toContain(': whole, schema version 6\n')
+    expect(checked.stdout).toContain(': whole, schema version 7\n')
     expect(checked.stdout).toContain('pg_amcheck')
     const copy = join(folder, 'copy.db')
     const refused = await cli('ledger', 'backup', copy, '--ledger', address)

@@ -30,6 +30,8 @@ test('a service that provides add-on use is measured by the daemon and agrees wi
   daemon.signal('SIGTERM')
   await daemon.ended
   const report = (await at.run('report', '--by', 'user', '--output', 'json')).stdout
+  const models = JSON.parse((await at.run('report', '--by', 'model', '--output', 'json')).stdout).reports[0].rows
+  expect(models).toContainEqual(expect.objectContaining({ used: expect.any(Number), addOn: expect.any(Number), addOnSource: 'measured' }))
   outputs.push(report, at.read('ledger.db'))
   const rows: readonly { readonly key: string }[] = JSON.parse(report).reports[0].rows
   expect(rows.length).toBeGreaterThan(10)

@@ -178,7 +178,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'acme' })
 
     // A newer capkeeper has changed the schema: whoever does not know it lets go of everything, and says so.
-    await server().sql(new URL(address).pathname.slice(1), 'UPDATE capkeeper.schema_version SET version = 7')
+    await server().sql(new URL(address).pathname.slice(1), 'UPDATE capkeeper.schema_version SET version = 8')
     await until('it is not ready', async () => (await daemon.get('/readyz')).status === 503)
     for (const name of NAMES) await daemon.shows('capkeeper_workspace_held', 0, { workspace: name })
     expect((await daemon.get('/status')).text).toContain('was written by a newer capkeeper')

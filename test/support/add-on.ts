@@ -36,13 +36,13 @@ export function recordedDays(addOn: RecordedDays['addOn'], entries: readonly Day
 /** `keep` saves a fact of the same ledger. */
 export function modelAddOn(
   keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void,
-): Pick<Ledger, 'saveAddOnUse' | 'addOnSums' | 'addOnOfPerson' | 'useByDay' | 'firstDay'> {
+): Pick<Ledger, 'saveAddOnUse' | 'addOnSums' | 'addOnByModel' | 'addOnOfPerson' | 'useByDay' | 'firstDay'> {
   let known: readonly AddOnRow[] = []
   const within = ({ fromAt, untilAt }: { readonly fromAt: number; readonly untilAt: number }) =>
     known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
   return {
     async saveAddOnUse({ fromAt, untilAt, rows, asked }) {
-      const words = ({ dayAt, email: of }: AddOnRow): string => `${String(dayAt).padStart(20)} ${of}`
+      const words = ({ dayAt, email: of, model }: AddOnRow): string => `${String(dayAt).padStart(20)} ${of}\u0000${model}`
       const others = known.filter(({ dayAt }) => dayAt < fromAt || dayAt >= untilAt)
       known = [...others, ...rows].sort((a, b) => (words(a) < words(b) ? -1 : 1))
       keep('addOnAsked', asked)
@@ -55,13 +55,29 @@ export function modelAddOn(
       }
       return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
     },
+    addOnByModel: async (days) => {
+      const models = [...Map.groupBy(within(days), ({ model }) => model)].sort(([x], [y]) => (x < y ? -1 : 1))
+      return new Map(models.map(([model, rows]) => [model, wholeCents(rows.reduce((sum, { addOn }) => sum + addOn, 0))]))
+    },
     async useByDay(range) {
-      const rows = within(range).filter(({ email: of }) => of !== '')
-      const entries = rows.map((row) => [row.dayAt, row.email, Math.round(row.used * 100), Math.round(row.addOn * 100)] as const)
+      const days = Map.groupBy(
+        within(range).filter((row) => row.email !== ''),
+        (row) => `${row.dayAt} ${row.email}`,
+      )
+      const cents = (rows: readonly AddOnRow[], name: 'used' | 'addOn') => rows.reduce((sum, row) => sum + Math.round(row[name] * 100), 0)
+      const entries = [...days.values()].flatMap((rows) => {
+        const [first] = rows
+        return first ? [[first.dayAt, first.email, cents(rows, 'used'), cents(rows, 'addOn')] as const] : []
+      })
       return recordedDays('measured', entries)
     },
     async addOnOfPerson(of, days) {
-      return within(days).flatMap(({ email, dayAt, used, addOn }) => (email === of ? [{ dayAt, used, addOn }] : []))
+      const byDay = Map.groupBy(
+        within(days).filter(({ email }) => email === of),
+        ({ dayAt }) => dayAt,
+      )
+      const sum = (rows: readonly AddOnRow[], name: 'used' | 'addOn') => wholeCents(rows.reduce((all, row) => all + row[name], 0))
+      return [...byDay].sort(([a], [b]) => a - b).map(([dayAt, rows]) => ({ dayAt, used: sum(rows, 'used'), addOn: sum(rows, 'addOn') }))
     },
     firstDay: async () => (known.length === 0 ? undefined : Math.min(...known.map(({ dayAt }) => dayAt))),
   }
@@ -75,7 +91,7 @@ const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
   ...{ hasRows: fc.boolean(), emptyDays: fc.nat() },
 })
 
-/** Two days with each person once a day. */
+/** Two days with each person and model once a day. */
 export const addOnBatch: fc.Arbitrary<AddOnBatch> = fc
   .record({
     fromAt: midnight,
@@ -83,10 +99,11 @@ export const addOnBatch: fc.Arbitrary<AddOnBatch> = fc
       fc.record({
         day: fc.integer({ min: 0, max: 1 }),
         email: fc.constantFrom('', 'ada@example.com', "o'hara@example.com", '__proto__@example.com'),
+        model: fc.constantFrom('', '<nil>', 'MODEL_A'),
         used: amount,
         addOn: amount,
       }),
-      { selector: ({ day, email: of }) => `${day} ${of}` },
+      { selector: ({ day, email: of, model }) => `${day} ${of} ${model}` },
     ),
     asked: addOnAsked,
   })

@@ -218,6 +218,7 @@ export const useOf = async (ledger: Ledger) => ({
   // The cost of a query depends on the days with use, not on the requested days: these are a hundred million.
   ever: await ledger.useOfPerson('ada@example.com', EVER),
   addOnSums: [...(await ledger.addOnSums({ fromAt: 5 * DAY, untilAt: 60 * DAY }))],
+  addOnByModel: [...(await ledger.addOnByModel({ fromAt: 5 * DAY, untilAt: 60 * DAY }))],
   addOnOf: await Promise.all(
     ['ada@example.com', '__proto__@example.com', 'nobody@example.com'].map((who) => ledger.addOnOfPerson(who, EVER)),
   ),

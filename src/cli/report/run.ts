@@ -137,6 +137,10 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     balance: !isPast && usage.balance ? usage.balance : undefined,
     addOn: addOn.source !== 'upperBound' ? addOn : undefined,
+    addOnByModel:
+      flags.by === 'model' && addOn.source === 'measured'
+        ? await ledger.addOnByModel({ fromAt: midnight(cycle.startAt), untilAt: days.endAt })
+        : undefined,
     runs,
     figures,
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),

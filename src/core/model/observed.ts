@@ -193,12 +193,14 @@ export interface RunsReading extends SetAside {
   readonly rows: readonly RunUse[]
 }
 
-/** What one person used on one UTC day (docs/service.md, Add-on use per person). */
+/** What one person used of one model on one UTC day (docs/service.md, Add-on use per person). */
 export interface AddOnRow {
   /** Midnight, UTC. */
   readonly dayAt: Instant
   /** '' for a person whom no roster lists. */
   readonly email: string
+  /** Open data, such as an enum; `<nil>` where the service does not know it. */
+  readonly model: string
   /** All credits used. */
   readonly used: Credits
   /** The part paid from add-on credits. */

@@ -54,6 +54,8 @@ export interface ReportInputs {
   readonly balance?: Balance
   /** Add-on use of this cycle, from a source worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
+  /** The same by model, in the service's spelling; absent where it is not measured. */
+  readonly addOnByModel?: ReadonlyMap<string, number>
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
@@ -176,7 +178,7 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
     case 'user':
       return people.map(personRow)
     default:
-      return modelRows(inputs.runs ?? [], teamRow(inputs, people).used)
+      return modelRows(inputs.runs ?? [], inputs.addOnByModel, teamRow(inputs, people).used)
   }
 }
 
@@ -254,13 +256,44 @@ const personRow = ({ email, used, addOn, cap, headRoom, band }: Measured): Repor
 })
 
 /** The models of runs, and the use of which no run tells. */
-function modelRows(runs: readonly RunUse[], whole = 0): readonly ReportRow[] {
+function modelRows(runs: readonly RunUse[], measured: ReportInputs['addOnByModel'], whole = 0): readonly ReportRow[] {
   const models = [...Map.groupBy(runs, ({ model }) => model)].map(([model, some]): ReportRow => {
     return { key: model, name: model, used: sumOfKnown(some.map(({ used }) => used)) }
   })
   const told = models.reduce((sum, { used = 0 }) => sum + used, 0)
   // Less than a credit is rounding.
-  return told > 0 && whole - told >= 1 ? [...models, { key: '-', name: 'in no run', used: rounded(whole - told) }] : models
+  const rest = told > 0 && whole - told >= 1 ? [{ key: '-', name: 'in no run', used: rounded(whole - told) }] : []
+  return [...(measured?.size ? withMeasured(models, measured) : models), ...rest]
+}
+
+/** Names of a model that is not known. */
+const UNKNOWN = new Set(['', '<nil>', 'unknown'])
+
+/** Runs and add-on use spell a model differently: `Large Model 4` and `MODEL_LARGE_MODEL_4` are the same. */
+const spelled = (model: string): string =>
+  UNKNOWN.has(model.toLowerCase())
+    ? ''
+    : model
+        .toLowerCase()
+        .replace(/^model_/, '')
+        .replaceAll(/[^a-z0-9]/g, '')
+
+/** With the add-on credits of each model, and rows of models that no run has. */
+function withMeasured(models: readonly ReportRow[], measured: ReadonlyMap<string, number>): readonly ReportRow[] {
+  const left = new Map<string, { readonly name: string; readonly addOn: number }>()
+  for (const [model, addOn] of measured) {
+    const key = spelled(model)
+    left.set(key, { name: key === '' ? 'not known' : model, addOn: addOn + (left.get(key)?.addOn ?? 0) })
+  }
+  const known = models.map((row): ReportRow => {
+    const addOn = rounded(left.get(spelled(row.key))?.addOn ?? 0)
+    left.delete(spelled(row.key))
+    return { ...row, addOn, addOnSource: 'measured' }
+  })
+  const others = [...left.values()].map(
+    ({ name, addOn }): ReportRow => ({ key: name, name, addOn: rounded(addOn), addOnSource: 'measured' }),
+  )
+  return [...known, ...others]
 }
 
 const rounded = (value: number | undefined): Credits | undefined => (value === undefined ? undefined : wholeCents(value))
@@ -330,7 +363,7 @@ export function headlinesOf({ totals, projected, exhaustedAt, cycle, currency }:
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
 
-function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
+function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
   if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
@@ -338,7 +371,7 @@ function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInpu
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   notes.push(...attributeNotes(by, people))
-  if (addOn?.source === 'measured' && by !== 'model') notes.push(MEASURED_NOTE)
+  if (addOn?.source === 'measured' && (by !== 'model' || addOnByModel?.size)) notes.push(MEASURED_NOTE)
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length

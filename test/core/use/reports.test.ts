@@ -12,7 +12,7 @@ type Inputs = Parameters<typeof reportOf>[0]
 type Report = ReturnType<typeof reportOf>
 type Figures = NonNullable<Inputs['addOn']>
 
-interface Part extends Partial<Omit<Inputs, 'people' | 'runs' | 'addOn' | 'balance' | 'groups'>> {
+interface Part extends Partial<Omit<Inputs, 'people' | 'runs' | 'addOn' | 'addOnByModel' | 'balance' | 'groups'>> {
   readonly people?: Named<{
     readonly used?: number
     readonly cap?: number | 'none' | 'unknown'
@@ -26,6 +26,7 @@ interface Part extends Partial<Omit<Inputs, 'people' | 'runs' | 'addOn' | 'balan
   readonly balance?: boolean
   /** Estimated from that balance, or measured: all use is, or so many credits of everybody, and people who left used more. */
   readonly addOn?: 'estimated' | { readonly each?: number; readonly others?: number; readonly source?: 'estimated' }
+  readonly byModel?: Named<number>
 }
 
 const BALANCE: NonNullable<Inputs['balance']> = {
@@ -47,7 +48,7 @@ const figuresOf = (addOn: NonNullable<Part['addOn']>): Figures =>
         },
       }
 
-const report = ({ people = {}, runs, groups = {}, balance, addOn, ...more }: Part): Report =>
+const report = ({ people = {}, runs, groups = {}, balance, addOn, byModel, ...more }: Part): Report =>
   reportOf({
     ...{ workspace: 'acme', which: 'current', by: 'team', cycle: CYCLE, writes: [], notes: [] },
     people: Object.entries(people).map(([email, { used, cap, in: inside = [], attribute }]) => ({
@@ -62,6 +63,7 @@ const report = ({ people = {}, runs, groups = {}, balance, addOn, ...more }: Par
     groups: Object.entries(groups).map(([id, name]) => ({ id, name })),
     balance: balance ? BALANCE : undefined,
     addOn: addOn && figuresOf(addOn),
+    addOnByModel: byModel && new Map(Object.entries(byModel)),
     ...more,
   })
 

@@ -29,7 +29,7 @@ test('an undamaged ledger is reported with its version, without the write lock',
   expect(await store.check()).toEqual({
     file,
     exists: true,
-    schemaVersion: 6,
+    schemaVersion: 7,
     problems: [],
   })
 })

@@ -34,7 +34,7 @@ async function used(ledger: Ledger, day: number): Promise<void> {
 
 /** Add-on use on one day, as so many rows. */
 function addOn(ledger: Ledger, day: number, times = 1): Promise<void> {
-  const paid = { dayAt: day * DAY, email: ADA.email, used: credits(2), addOn: credits(1) }
+  const paid = { dayAt: day * DAY, email: ADA.email, model: 'M', used: credits(2), addOn: credits(1) }
   const asked = { ...NEVER, hasRows: true, emptyDays: 0, isWhole: false }
   return ledger.saveAddOnUse({ fromAt: day * DAY, untilAt: (day + 1) * DAY, rows: Array.from({ length: times }, () => paid), asked })
 }

@@ -66,11 +66,11 @@ const REFUSED: readonly Refused[] = [
   ['a text file', 'LEDGER_CORRUPT', 'is not an SQLite database', altered('apiVersion: capkeeper/v1\n'.repeat(300), '')],
   ['a database of another program', 'LEDGER_FOREIGN', 'of another program', altered('', 'CREATE TABLE songs (name TEXT)')],
   ['one that is marked as its own', 'LEDGER_FOREIGN', 'of another program', altered('', 'PRAGMA application_id = 4711')],
-  ['one of a newer version', 'LEDGER_NEWER', 'its schema version is 7, this one knows 6', altered(undefined, 'PRAGMA user_version = 7')],
+  ['one of a newer version', 'LEDGER_NEWER', 'its schema version is 8, this one knows 7', altered(undefined, 'PRAGMA user_version = 8')],
   [
     'a ledger of an older version',
     'LEDGER_UNREADABLE',
-    'by an older capkeeper: its schema version is 4, this one knows 6; use that one',
+    'by an older capkeeper: its schema version is 4, this one knows 7; use that one',
     altered(undefined, 'PRAGMA user_version = 4'),
   ],
   [

@@ -48,8 +48,8 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     const address = await server().create()
     await (await open(address)).close()
     for (const [version, code, says] of [
-      [7, 'LEDGER_NEWER', 'its schema version is 7, this one knows 6'],
-      [4, 'LEDGER_UNREADABLE', 'by an older capkeeper: its schema version is 4, this one knows 6; use that one'],
+      [8, 'LEDGER_NEWER', 'its schema version is 8, this one knows 7'],
+      [4, 'LEDGER_UNREADABLE', 'by an older capkeeper: its schema version is 4, this one knows 7; use that one'],
     ] as const) {
       await sqlIn(address, `UPDATE capkeeper.schema_version SET version = ${version}`)
       const refused = await ledgerErrorOf(() => openLedger({ file: address, mode, clock }))
@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
   test('that was migrated meanwhile is not written by an older process', async () => {
     const address = await server().create()
     const ledger = await (await open(address)).workspace('acme', URL_A)
-    await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 7')
+    await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 8')
     expect((await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).code).toBe('LEDGER_NEWER')
     expect(await sqlIn(address, 'SELECT * FROM capkeeper.intent')).toEqual([])
   })

@@ -56,9 +56,9 @@ DELETE FROM @use_reading WHERE binding = ?1 AND at < ?2;
 DELETE FROM @add_on_use WHERE binding = ?1 AND day >= ?2 AND day < ?3;
 
 -- name: addAddOnUse
-INSERT INTO @add_on_use (binding, person, day, cents, add_on_cents)
-SELECT CAST(?1 AS BIGINT), person.id, given.day, given.cents, given.add_on_cents
-FROM @given(email, day, cents, add_on_cents) JOIN @person ON person.binding = ?1 AND person.email = given.email WHERE @may;
+INSERT INTO @add_on_use (binding, person, day, model, cents, add_on_cents)
+SELECT CAST(?1 AS BIGINT), person.id, given.day, given.model, given.cents, given.add_on_cents
+FROM @given(email, day, model, cents, add_on_cents) JOIN @person ON person.binding = ?1 AND person.email = given.email WHERE @may;
 
 -- Each day by itself, because the key begins with the day.
 -- name: dropDays

@@ -110,7 +110,7 @@ const addOn = (of: Of, batch: AddOnBatch): readonly Change[] => [
   { sql: SQL.see, values: of, given: [...lastDays(batch.rows)].map(([email, day]) => [keptText(email), 0, day]) },
   {
     ...{ sql: SQL.addAddOnUse, values: of },
-    given: batch.rows.map((one) => [keptText(one.email), dayOf(one.dayAt), centsOf(one.used), centsOf(one.addOn)]),
+    given: batch.rows.map((one) => [keptText(one.email), dayOf(one.dayAt), keptText(one.model), centsOf(one.used), centsOf(one.addOn)]),
   },
 ]
 

@@ -41,8 +41,14 @@ SELECT day, @list(person) AS people, @list(cents) AS cents FROM @person_use
 WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day ORDER BY day;
 
 -- name: measured
-SELECT day, @list(person) AS people, @list(cents) AS cents, @list(add_on_cents) AS add_on FROM @add_on_use
-WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day ORDER BY day;
+SELECT day, @list(person) AS people, @list(cents) AS cents, @list(add_on) AS add_on FROM (
+  SELECT day, person, @least(sum(cents), @most) AS cents, @least(sum(add_on_cents), @most) AS add_on
+  FROM @add_on_use WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day, person
+) AS sums GROUP BY day ORDER BY day;
+
+-- name: addOnByModel
+SELECT model, @least(sum(add_on_cents), @most) AS add_on_cents FROM @add_on_use
+WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY model ORDER BY model;
 
 -- name: addOnSums
 SELECT email, @least(sum(cents), @most) AS cents, @least(sum(add_on_cents), @most) AS add_on_cents
@@ -55,7 +61,7 @@ WITH RECURSIVE asked (day) AS (
   UNION ALL
   SELECT (SELECT min(day) FROM @add_on_use WHERE binding = ?1 AND day > asked.day AND day < ?3) FROM asked WHERE asked.day IS NOT NULL
 )
-SELECT asked.day, cents, add_on_cents FROM asked
+SELECT asked.day, @least(sum(cents), @most) AS cents, @least(sum(add_on_cents), @most) AS add_on_cents FROM asked
 JOIN @person ON person.binding = ?1 AND person.email = ?4
 JOIN @add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
-ORDER BY asked.day;
+GROUP BY asked.day ORDER BY asked.day;

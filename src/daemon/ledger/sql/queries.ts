@@ -55,6 +55,8 @@ export function useQueries(ask: Ask, binding: number) {
       return recorded(source, known, await list((row) => row, USE[source], ...bounds(days)))
     },
     addOnSums: async (days) => new Map(await list((row) => [emailOf(row), sumOf(row)] as const, USE.addOnSums, ...bounds(days))),
+    addOnByModel: async (days) =>
+      new Map(await list((row) => [textKept(row['model']), amountOf(row, 'add_on_cents')] as const, USE.addOnByModel, ...bounds(days))),
     addOnOfPerson: (email, days) =>
       list((row) => ({ dayAt: dayAtOf(row), ...sumOf(row) }), USE.addOnOfPerson, ...bounds(days), keptText(email)),
   } satisfies Partial<Ledger>

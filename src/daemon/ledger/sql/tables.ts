@@ -37,7 +37,7 @@ export const TABLES: readonly Table[] = [
   table('person', 'id binding email highest last_day', 'binding email', 'last_day'),
   table('person_use', 'binding day person cents told', 'binding day person', 'day'),
   table('known_days', 'id binding email data', 'binding email'),
-  table('add_on_use', 'binding day person cents add_on_cents', 'binding day person', 'day'),
+  table('add_on_use', 'binding day person model cents add_on_cents', 'binding day person model', 'day'),
   table('use_reading', 'binding at cents', 'binding at'),
 ]
 
@@ -86,7 +86,7 @@ const indexes = (schema: string): readonly string[] => [
 ]
 
 /** The version of the schema that this capkeeper reads and writes; none before it was ever released. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /** Throws LEDGER_NEWER, or LEDGER_UNREADABLE for an older version. */
 export function mustBePresent(version: number, name: string): void {
