@@ -1,6 +1,6 @@
 // Writes that the service refuses: all, because of the key; most, because of the address; or one.
 import { describe, expect, test } from 'vitest'
-import { email, HOUR } from '../../support/declare.ts'
+import { email, HOUR, SETTINGS } from '../../support/declare.ts'
 import { answering, answerOf, either, type Fault, instead, listings, reads, whenAsked, writes } from '../../support/faults.ts'
 import { capsOf, later, worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
@@ -64,6 +64,18 @@ test('a group that could not be set before the team is lowered defers the change
   // The group shows the team's 300 still, read before the team fell.
   await one.cycle({ caps: { team: 100, 'group:a': 300 } })
   expect(one.inForce()).toEqual({ ada: 1500, bob: 100 })
+})
+
+test('a member keeps a cap of their own while the team is refused, though their group was cleared and shows what the team has', async () => {
+  const fault = { broken: false }
+  const guards = { ...SETTINGS.guards, maxAffected: 'off', maxCleared: 'off' } as const
+  const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited', guards } } as const
+  const wrapTransport = answering(writes('team'), 400, fault)
+  const one = await testWorld({ people: 20, groups: { a: ['p001'] }, ...inherited, wrapTransport })
+  await one.cycle({ caps: { team: 800, 'group:a': 5000, p001: 1000 } })
+  fault.broken = true
+  await one.cycle({ caps: { team: 'none', p001: 'none' } })
+  expect(one.inForce()).toMatchObject({ p001: 1000, p002: 800 })
 })
 
 test('a group of ours that the service does not know any more is skipped once no policy declares it, without a failure', async () => {
