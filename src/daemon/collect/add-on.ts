@@ -11,7 +11,7 @@ import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/u
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { answerOf, believed, CHUNK_DAYS, type Failure, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
+import { type Answer, answerOf, believed, type Failure, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
 import { type CollectParts, type CollectState, skippedPeople } from './kept.ts'
 
 // Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
@@ -82,8 +82,7 @@ const isFinal = ({ kind, unsent }: Failure): boolean => kind === 'auth' || (kind
 
 function rest(workspace: CollectParts, whyNot: 'absent' | 'denied', found: readonly Finding[]): readonly Finding[] {
   const { clock, collector } = workspace
-  const { addOn, chunkDays } = collector
-  chunkDays.delete('addOn')
+  const { addOn } = collector
   addOn.restUntil = clock.monotonic() + REST_MS[whyNot]
   addOn.whyNot = whyNot
   addOn.found = found
@@ -137,13 +136,22 @@ const sourceOf = ({ workspace, state, signal }: Round) => ({
   chunkDays: workspace.collector.chunkDays,
   async ask(days: DayRange) {
     const except = state.usage ? skippedPeople(workspace.ledger, state.usage.roster) : new Set<string>()
-    const answer = await answerOf(() => workspace.client.readAddOnUse({ ...days, except }, signal), signal)
+    const answer = await askAddOn(workspace.client, { ...days, except }, signal)
     if (answer.failure) return answer
-    if (answer.value === 'unavailable') return { failure: UNAVAILABLE }
     workspace.collector.addOn.whyNot = undefined
     return { value: { ...answer.value, unassignable: [...new Set([...answer.value.unassignable, ...except])].sort(compareText) } }
   },
 })
+
+async function askAddOn(
+  client: Pick<ReadClient, 'readAddOnUse'>,
+  days: Parameters<ReadClient['readAddOnUse']>[0],
+  signal: AbortSignal | undefined,
+): Promise<Answer<AddOnReading>> {
+  const answer = await answerOf(() => client.readAddOnUse(days, signal), signal)
+  if (answer.failure) return answer
+  return answer.value === 'unavailable' ? { failure: UNAVAILABLE } : { value: answer.value }
+}
 
 /** The service does not measure it. */
 const UNAVAILABLE: Failure = { kind: 'not_found', message: `${ADD_ON} is not measured` }
@@ -223,29 +231,19 @@ export async function askMeasured(
 ): Promise<void> {
   const cycle = cycleOf(state.usage)
   if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
-  const answer = await answerOf(() => readCycle(client, cycle, clock.now(), signal), signal)
-  if (!answer.failure && answer.value) state.measured = answer.value
-}
-
-/** One cycle's add-on use; undefined where the service does not measure it, or has no rows. */
-async function readCycle(
-  client: Pick<ReadClient, 'readAddOnUse'>,
-  { startAt, endAt }: Cycle,
-  now: Instant,
-  signal?: AbortSignal,
-): Promise<MeasuredAddOn | undefined> {
   // By e-mail; '' for people whom no listing names.
   const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
-  const lastAt = Math.min(endAt, midnight(now) + 2 * DAY_MS)
-  for (let fromAt = midnight(startAt); fromAt < lastAt; fromAt += CHUNK_DAYS * DAY_MS) {
-    const reading = await client.readAddOnUse({ fromAt, untilAt: Math.min(fromAt + CHUNK_DAYS * DAY_MS, lastAt) }, signal)
-    if (reading === 'unavailable') return undefined
-    unassignable = reading.unassignable
-    for (const { email, used, addOn } of reading.rows) {
-      const known = sums.get(email)
-      sums.set(email, { used: wholeCents((known?.used ?? 0) + used), addOn: wholeCents((known?.addOn ?? 0) + addOn) })
-    }
-  }
-  return sums.size === 0 ? undefined : { readAt: now, cycles: [measuredCycle(startAt, sums)], unassignable }
+  const failure = await readForward({
+    ...{ key: 'addOn', chunkDays: new Map(), now: clock.now(), before: undefined, firstAt: midnight(cycle.startAt) },
+    ask: (days) => askAddOn(client, days, signal),
+    async save(_days, reading) {
+      unassignable = reading.unassignable
+      for (const { email, used, addOn } of reading.rows) {
+        const known = sums.get(email)
+        sums.set(email, { used: wholeCents((known?.used ?? 0) + used), addOn: wholeCents((known?.addOn ?? 0) + addOn) })
+      }
+    },
+  })
+  if (!failure && sums.size > 0) state.measured = { readAt: clock.now(), cycles: [measuredCycle(cycle.startAt, sums)], unassignable }
 }

@@ -16,7 +16,7 @@ export function failureOf(error: unknown): Failure {
   throw error
 }
 
-type Answer<T> = { readonly value: T; readonly failure?: undefined } | { readonly failure: Failure }
+export type Answer<T> = { readonly value: T; readonly failure?: undefined } | { readonly failure: Failure }
 
 /** The value, or why the service gave none; rethrows everything else. Rejects once `signal` aborts. */
 export async function answerOf<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<Answer<T>> {
@@ -112,10 +112,13 @@ export async function readBack<Reading, Asked extends RunsAsked>(
 
 const daysOf = ({ chunkDays, key }: Pick<Source<unknown, unknown>, 'chunkDays' | 'key'>): number => chunkDays.get(key) ?? CHUNK_DAYS
 
-/** Asks for a chunk; one that was too much for the service makes the next one smaller. */
+/** Asks for a chunk. One that was too much for the service makes the next one smaller; when not even a day can be read, its length was not the reason. */
 async function ask<Reading>(source: Pick<Source<Reading, never>, 'key' | 'chunkDays' | 'ask'>, days: DayRange): Promise<Answer<Reading>> {
+  const { key, chunkDays } = source
   const answer = await source.ask(days)
-  if (answer.failure && isTooMuch(answer.failure)) source.chunkDays.set(source.key, Math.max(1, Math.floor(daysOf(source) / 2)))
+  if (!answer.failure || !isTooMuch(answer.failure)) return answer
+  if (daysOf(source) === 1) chunkDays.delete(key)
+  else chunkDays.set(key, Math.floor(daysOf(source) / 2))
   return answer
 }
 

@@ -211,12 +211,14 @@ describe('a service that does not tell it', () => {
   })
 })
 
+const days = (body: Readonly<Record<string, unknown>>): number => {
+  const [query] = body['query_requests'] as readonly AskedQuery[]
+  const [from = 0, to = 0] = (query?.filters ?? []).map(({ value }) => Date.parse(value))
+  return (to - from) / DAY + 1
+}
+const atMost = (most: number) => analytics((body) => (days(body) > most ? answerOf(400, '{"error":"the range is too long"}') : undefined))
+
 describe('an answer that is too much', () => {
-  const days = (body: Readonly<Record<string, unknown>>): number => {
-    const [query] = body['query_requests'] as readonly AskedQuery[]
-    const [from = 0, to = 0] = (query?.filters ?? []).map(({ value }) => Date.parse(value))
-    return (to - from) / DAY + 1
-  }
   test('is asked for in smaller chunks', async () => {
     const picky = analytics((body) => (days(body) > 16 ? answerOf(200, 'too much') : undefined))
     const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
@@ -225,8 +227,7 @@ describe('an answer that is too much', () => {
     expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
   })
   test('for a service that takes a day at a time is asked for by days at once', async () => {
-    const picky = analytics((body) => (days(body) > 1 ? answerOf(400, '{"error":"the range is too long"}') : undefined))
-    const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    const { one } = await collecting({ wrapTransport: atMost(1) }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90 })
     expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
@@ -248,9 +249,12 @@ describe('an answer that is too much', () => {
 })
 
 describe('a cycle of a command, which collects nothing', () => {
-  test('reads this cycle itself, and guards count by its figures', async () => {
+  test.each([
+    ['at once', 30, ['11-01 to 11-21']],
+    ['in smaller chunks where that is too much', 14, ['11-01 to 11-07', '11-08 to 11-14', '11-15 to 11-21']],
+  ])('reads this cycle itself, %s, and guards count by its figures', async (_name, most, asked) => {
     const people = Array.from({ length: 8 }, (_, index) => `p${index}`)
-    const one = await testWorld({ people, switches: SERVED, caps: { team: 5000 } })
+    const one = await testWorld({ people, switches: SERVED, caps: { team: 5000 }, wrapTransport: atMost(most) })
     // Everybody used 1900 credits by now, 1400 beyond their seat.
     recordPast(
       one,
@@ -258,7 +262,7 @@ describe('a cycle of a command, which collects nothing', () => {
     )
     const { planned } = await one.cycle({ caps: { team: 1300 } }, { alone: true })
     expect(planned.plan.holds.map(({ message }) => message)).toEqual([expect.stringContaining('(use is measured)')])
-    expect(questions(one)).toEqual(['11-01 to 11-21'])
+    expect(questions(one)).toEqual(asked)
   })
 
   test('does not read what the ledger knows recently', async () => {

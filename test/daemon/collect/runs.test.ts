@@ -170,17 +170,26 @@ describe('failures', () => {
     expect(one.view().conditions).toEqual([])
   })
 
-  test('an answer that is too much for the service is asked for in shorter ranges at once', async () => {
+  test('an answer that is too much for the service is asked for in shorter ranges at once, and in long ones again after nothing could be read', async () => {
+    const asked: number[] = []
+    const most = { days: 0 }
     const isTooLong: Match = (operation, body) => {
+      if (operation !== 'CascadeAnalytics') return false
       const [from, until] = [body['start_timestamp'], body['end_timestamp'] ?? new Date(NOW).toISOString()]
-      return operation === 'CascadeAnalytics' && Date.parse(String(until)) - Date.parse(String(from)) > 8 * DAY
+      asked.push((Date.parse(String(until)) - Date.parse(String(from))) / DAY)
+      return (asked.at(-1) ?? 0) > most.days
     }
     const { one } = await collecting({ wrapTransport: answering(isTooLong, 400) }, (world) =>
       recordPast(world, daily('ada', 10, noon(5, 10))),
     )
-    await one.clock.pass(90 * MINUTE)
+    await one.clock.pass(HOUR)
+    expect(await teamDays(one)).toEqual([])
+    most.days = 8
+    asked.length = 0
+    await one.clock.pass(DAY)
     expect(await teamDays(one)).toHaveLength(46)
-    expect(codes(one)).not.toContain('RUNS_UNREAD')
+    expect(asked[0]).toBeGreaterThan(8)
+    expect(codes(one).slice(1)).not.toContain('RUNS_UNREAD')
   })
 
   test('a plan that shows no credits is one line, and has no use by model', async () => {
