@@ -53,7 +53,7 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
   recordEnvelopes(state, ledger)
   saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
   saveNews(ledger, 'changesShown', changesShown(planned, ledger.fact('changesShown') ?? {}, now), {})
-  saveNews(ledger, 'driftSince', driftSince(planned), {})
+  saveNews(ledger, 'driftSince', driftSince(planned, ledger.fact('driftSince') ?? {}), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
   // Without a roster the plan found out nothing about people.
@@ -202,8 +202,14 @@ function recordEnvelopes({ policy, envelopes }: WorkspaceState, ledger: Ledger):
   saveNews(ledger, 'policy', keptRevision(policy))
 }
 
-const driftSince = ({ scopes }: Planned): LedgerFacts['driftSince'] =>
-  Object.fromEntries(scopes.flatMap((one) => (one.driftSince === undefined ? [] : [[scopeKey(one.scope), one.driftSince]])))
+/** Drift that could not be read this time may still last. */
+const driftSince = ({ scopes }: Planned, before: Readonly<Record<ScopeKey, Instant>>): Record<ScopeKey, Instant> =>
+  Object.fromEntries(
+    scopes.flatMap(({ scope, state, driftSince: now }) => {
+      const since = now ?? (state === 'unknown' ? before[scopeKey(scope)] : undefined)
+      return since === undefined ? [] : [[scopeKey(scope), since]]
+    }),
+  )
 
 /** Saves a fact where it has changed; `empty` is the meaning of absence. */
 function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {

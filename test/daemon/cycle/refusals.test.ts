@@ -121,6 +121,20 @@ describe('a person whose cap is answered with a 404', () => {
   })
 })
 
+test('drift lasts on over a reading that failed', async () => {
+  const fault = { broken: false }
+  const wrapTransport = answering(reads('ada'), 400, fault)
+  const one = await testWorld({ people: ['ada'], caps: { ada: 900 }, config: { mode: 'audit' }, wrapTransport })
+  await one.cycle({ caps: { ada: 500 } })
+  const since = one.ledger.fact('driftSince')
+  for (const broken of [true, false]) {
+    fault.broken = broken
+    await later(one, HOUR)
+    expect(one.ledger.fact('driftSince')).toEqual(since)
+  }
+  expect(Object.keys(since ?? {})).toHaveLength(1)
+})
+
 describe('a write that the service accepts and does not keep', () => {
   test('is quarantined for a day after the third time in a row, as an undeclared cap of an ancestor may show there', async () => {
     const config = { capReads: 'explicit' } as const
