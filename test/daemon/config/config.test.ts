@@ -130,6 +130,12 @@ describe('several workspaces', () => {
     expect(config?.workspaces.map(({ keys }) => keys.default)).toEqual([{ env: 'CAPKEEPER_SERVICE_KEY' }, undefined])
   })
 
+  it('are not quoted in problems by a part of a long line, which may be a secret without its name', () => {
+    const loaded = load(`${HEAD}workspaces:\n  - {name: acme, serviceKey: "${'0 '.repeat(1_500)}hush" oops, x: y}\n`)
+    expect(loaded.problems.length).toBeGreaterThan(0)
+    expect(JSON.stringify(loaded)).not.toContain('hush')
+  })
+
   it('get a given key in the place of the default one only', () => {
     expect(load(two, {}, { workspace: 'acme', serviceKeyFile: '/new' }).config?.workspaces[0]?.keys).toEqual({
       default: { file: '/new' },
