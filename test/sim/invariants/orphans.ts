@@ -4,7 +4,7 @@ import type { Intent } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
-import { askedNow, invariant, managedScopes, type Scene, type Step } from '../steps.ts'
+import { askedNow, invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { inheritedCap, nearBoundary } from './converges.ts'
 import { isLayered } from './people.ts'
 import { intentOf } from './readings.ts'
@@ -98,6 +98,9 @@ export const spentInTime = invariant('an approval is spent once all its changes 
   const seen = new Map<ScopeKey, ModelCap>()
   // First caps that the last plan has still to set.
   let first: ReadonlySet<string> = new Set()
+  // A person whom no policy declares may be read all the same, for a report, which verifies nothing.
+  const isUndeclared = (key: ScopeKey): boolean =>
+    scene.scenario.undeclaredUsers === 'report' && key.includes('@') && !askedNow(scene).has(key) && !ownedAt(scene, key)
   return (step) => {
     if (step.kind === 'told' && step.event.kind === 'planned')
       first = new Set(step.event.plan.changes.flatMap(({ scope, from, to }) => (from === 'none' ? [`${scopeKey(scope)} ${to}`] : [])))
@@ -111,7 +114,8 @@ export const spentInTime = invariant('an approval is spent once all its changes 
         const key = scopeKey(scope)
         // A cap that is shown and may only be inherited is set explicitly before its ancestor is cleared: it is not known to be set.
         const isOpen = first.has(`${key} ${to}`) && inheritedCap(scene, key) === to
-        return !isOpen && scene.stored(key) === to && scene.shows(key) === to && seen.get(key) === to
+        const isRead = seen.get(key) === to && (to === 'none' || !isUndeclared(key))
+        return !isOpen && scene.stored(key) === to && scene.shows(key) === to && isRead
       })
       if (state === 'pending' && isThere) checker.violated(`approval ${id} is through and still pending`)
     }
@@ -128,8 +132,11 @@ export const releasesKept = invariant('an approval keeps its released changes', 
     if (typeof saved !== 'object' || saved === null || !('id' in saved) || typeof saved.id !== 'string') return
     if (!('released' in saved) || !Array.isArray(saved.released)) return
     checker.checked()
-    if (saved.released.length > 0) matched.add(saved.id)
-    else if (matched.has(saved.id) && 'state' in saved && saved.state === 'pending')
+    const state = 'state' in saved ? saved.state : undefined
+    // A void approval that left the policy is withdrawn: listed again, it is a new one.
+    if (state === 'void' && 'withdrawn' in saved && saved.withdrawn === true) matched.delete(saved.id)
+    else if (saved.released.length > 0) matched.add(saved.id)
+    else if (matched.has(saved.id) && state === 'pending')
       checker.violated(`approval ${saved.id} has released something, and is as good as new`)
   }
 })
