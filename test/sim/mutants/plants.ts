@@ -349,7 +349,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: 'before: before?.set, memory, groups: []',
     replace: 'before: undefined, memory, groups: []',
     needs: ['envelope', 'team-broken', 'team-edit'],
-    caughtBy: [86],
+    caughtBy: [362],
   },
   'a team decides about people of no group of its own': {
     file: 'core/envelopes/bounds.ts',
