@@ -134,6 +134,25 @@ describe('a ledger is copied', () => {
     expect(await contents(await open(file))).toEqual(held)
   })
 
+  test.skipIf(!hasPostgres)('not at all when a replica starts meanwhile', async () => {
+    const [{ file }, from, to] = [await source(), await server().create(), await server().create()]
+    await copy(file, from)
+    const { leases } = await open(from)
+    await (await open(to)).close()
+    const [asked, name] = [server().sql, new URL(to).pathname.slice(1)]
+    await asked(
+      name,
+      `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); RETURN NEW; END $$;
+       CREATE TRIGGER wait BEFORE INSERT ON capkeeper.history FOR EACH ROW WHEN (NEW.id = 700) EXECUTE FUNCTION wait()`,
+    )
+    const copied = copy(from, to)
+    await expect.poll(() => asked(name, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).toHaveLength(1)
+    const take = [{ workspace: 'acme', config: 'c' }]
+    await leases?.beat({ replica: { id: 'a', name: 'pod-a' }, lastsMs: 60_000, renew: [], release: [], take, refuses: [], spreads: true })
+    expect(await copied).toMatchObject({ code: 1, stderr: expect.stringContaining('pod-a') })
+    expect(await (await open(to)).workspaces()).toEqual([])
+  })
+
   test('with all tables', async () => {
     const file = newFile()
     await filled(file)
