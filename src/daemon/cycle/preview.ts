@@ -36,7 +36,9 @@ interface Probe extends Pick<PreviewParts, 'client' | 'clock' | 'config'> {
 /** What is known of the deployment, after reading a few people where it is open how reads work and the plan depends on it. */
 export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
   const { client, clock, config, seen, state, desired, signal, isQuiet = false } = probe
-  const isOpen = config.capSemantics === 'layered' && serviceModel(config, seen).reads === 'open'
+  const { reads, zero } = serviceModel(config, seen)
+  // Where a 0 reads as unset, nobody who reads unset tells it.
+  const isOpen = config.capSemantics === 'layered' && reads === 'open' && zero !== 'omitted'
   if (!isOpen || !desired.toRead.some((scope) => desired.slots.mayBeUnset(scopeKey(scope)))) return seen
   // The people are compared with the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))

@@ -61,6 +61,14 @@ describe('a workspace', () => {
     expect(one.caps()).toEqual({ team: 900 })
   })
 
+  test('is not asked where a 0 reads as unset, because nobody can tell then', async () => {
+    const one = await testWorld({ ...COMPANY, caps: { ada: 900 }, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { cleo: 0 } })
+    await one.cycle({ caps: { team: 900, ada: 900, cleo: 0 } })
+    await one.cycle()
+    expect(one.reads()).not.toContain('bob')
+  })
+
   test('is not taken for explicit because another client’s 0, which does not show, has replaced a number of ours', async () => {
     const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited', zeroCap: 'omitted' } })
     const policy = { caps: { team: 500, 'group:a': 400, ada: 1000, bob: 900, cleo: 700 } }
