@@ -49,8 +49,11 @@ function check(
   const isExcused = (one: ScopeStatus): boolean =>
     EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped') || isNextSweeps(one)
   const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
-  // People who came after the last roster that was believed, and people for whom that roster does not tell whether a rule matches.
-  const isUnheard = (one: ScopeKey): boolean => !known.has(one) || scene.policy().rules.length > 0
+  // The last roster and groups that were believed tell neither who came or moved since, nor whether a rule matches, nor who is in an envelope.
+  const { rules, delegated } = scene.policy()
+  const isMoved = (one: ScopeKey): boolean =>
+    view.groups.some(({ id, emails }) => emails.includes(one) !== scene.company.groupsOf(one).includes(id))
+  const isUnheard = (one: ScopeKey): boolean => !known.has(one) || rules.length > 0 || delegated.has(one) || isMoved(one)
   const unheard = doubted ? [...askedNow(scene).keys()].filter(isUnheard) : []
   const excused = new Set([...view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)), ...unheard.filter(isPerson)])
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
