@@ -113,10 +113,14 @@ function judge(planned: Planned, scene: Scene, knowledge: Knowledge, violated: (
     judgeSome(goes)
     return
   }
-  // Changes of platform are judged alone, and those of an envelope beside them. What follows from a team's group at a member is the team's.
+  // Changes of platform are judged alone, and those of an envelope beside them. A member's own change is platform's, or follows from the
+  // team's group and is the team's: with platform's such members are not counted.
   const isTeams = (key: ScopeKey): boolean => scene.policies().some(({ delegated }) => delegated.has(key))
   const isOfMember = (key: ScopeKey): boolean => ENVELOPE_GROUPS.some((id) => scene.company.groups.get(id)?.has(key))
-  judgeSome(goes.filter(({ scope }) => !isTeams(scopeKey(scope)) && !isOfMember(scopeKey(scope))))
+  const ofMembers = new Set<string>(goes.map(({ scope }) => scopeKey(scope)).filter(isOfMember))
+  const known = planned.known.filter((email) => !ofMembers.has(email))
+  const ofPlatform = goes.filter(({ scope }) => !isTeams(scopeKey(scope)))
+  judgePart({ ...planned, known }, { changes: ofPlatform, counts: undefined }, scene, knowledge, violated)
   judgeSome(goes, (key) => scene.policy().delegated.has(key))
 }
 
