@@ -166,14 +166,18 @@ export const toldAll = invariant('once channels work, what is to be told has bee
 export const staysForgotten = invariant('who was forgotten is nowhere in the ledger', (scene, checker) => {
   const forgotten = new Set<string>()
   const named = new Map<string, number>()
+  let policy = ''
   return (step) => {
     if (step.kind === 'forgotten') forgotten.add(step.email)
     if (step.kind === 'forgotten') named.delete(step.email)
     for (const email of forgotten) if (scene.company.people.has(email)) forgotten.delete(email)
-    if (step.kind !== 'output' || step.where !== 'ledger') return
-    const policy = JSON.stringify(scene.ledger()?.fact('policy') ?? '')
+    // Outputs come once a day: a policy that has named them may be replaced in between.
+    const next = step.kind === 'recorded' && step.values[0] === 'policy' ? JSON.stringify(step.values[1]) : undefined
+    const isRead = step.kind === 'output' && step.where === 'ledger'
+    if (next !== undefined || isRead) for (const email of forgotten) if (policy.includes(email)) named.set(email, scene.elapsed())
+    policy = next ?? policy
+    if (!isRead) return
     for (const email of forgotten) {
-      if (policy.includes(email)) named.set(email, scene.elapsed())
       if (scene.elapsed() - (named.get(email) ?? Number.NEGATIVE_INFINITY) < 25 * 60 * MINUTE_MS) continue
       checker.checked()
       const at = step.text.indexOf(email)
