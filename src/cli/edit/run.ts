@@ -3,6 +3,7 @@ import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPat
 import { compareProblems, printable } from '../../core/escape/text.ts'
 import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../daemon/config/config.ts'
+import { groupsShownOf } from '../../daemon/http/auth.ts'
 import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
 import { type EditedFile, type EditInput, type EditPlan, planEditsAside, type WorkspaceEdit } from '../../policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
@@ -57,6 +58,12 @@ function inputOf(edits: readonly WorkspaceEdit[], { config, flags, cli }: Making
     edits,
     file: flags.file,
     workspace: configured && only !== undefined ? only : undefined,
+    named: config.config?.workspaces.flatMap(({ name: workspace, notify }) => [
+      ...groupsShownOf(config.config?.auth?.viewers, workspace).map((id) => ({ workspace, id, by: 'an entry of viewers' })),
+      ...(notify?.settings.owners ?? []).flatMap(({ of }) =>
+        of.kind === 'group' ? { workspace, id: of.id, by: 'an entry of notify.owners' } : [],
+      ),
+    ]),
   }
 }
 

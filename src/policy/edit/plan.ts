@@ -16,7 +16,7 @@ import { type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { type Edit, foreignTo, subjectOf } from './edit.ts'
 import { type Change, ChoiceError, type Place, placesIn } from './entries.ts'
 import { spliced } from './layout.ts'
-import { stepOf } from './step.ts'
+import { type NamedGroup, stepOf } from './step.ts'
 
 /** What is edited, where. `edits` are made one after the other. */
 export interface EditInput {
@@ -27,6 +27,8 @@ export interface EditInput {
   readonly file?: string
   /** Only documents of this workspace. */
   readonly workspace?: string
+  /** Groups that the config names: they stay declared. */
+  readonly named?: readonly NamedGroup[]
 }
 
 /** `workspace`: only in its documents. `because`: why, for those who did not ask. */
@@ -136,7 +138,7 @@ function unloaded(problems: readonly Problem[], texts: readonly PolicyText[]): r
 function makeOne(edit: WorkspaceEdit, desk: Desk, before: LoadedPolicies): readonly (MadeEdit | string)[] {
   const made: MadeEdit[] = []
   for (;;) {
-    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), loaded: before.sets, now: desk.now })
+    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), loaded: before.sets, now: desk.now, named: desk.named })
     if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
     const { place } = step
     const foreign = foreignTo(place.file.shown, place.file.text)
@@ -162,7 +164,7 @@ function mayHold({ kind }: Edit, around: ReturnType<Desk['around']>): ReturnType
 /** The texts as edited so far. */
 type Desk = ReturnType<typeof openDesk>
 
-function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { texts, documents }: KeptTexts) {
+function openDesk({ options, file: wantedFile, workspace: only, named = [] }: EditInput, { texts, documents }: KeptTexts) {
   const cwd = options.cwd ?? process.cwd()
   const files = new Map(texts.map((file) => [file.shown, file]))
   const now = new Map(texts.map((file) => [file.shown, file.text]))
@@ -185,6 +187,7 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
   }
   return {
     texts,
+    named,
     now: options.now ?? 0,
     around(workspace: string | undefined) {
       places = places.map(refreshed)

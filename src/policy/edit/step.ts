@@ -35,6 +35,14 @@ interface Around {
   readonly all: readonly Place[]
   readonly loaded: LoadedPolicies['sets']
   readonly now: Instant
+  readonly named: readonly NamedGroup[]
+}
+
+/** A group that something outside of the policies needs. */
+export interface NamedGroup {
+  readonly workspace: string
+  readonly id: string
+  readonly by: string
 }
 
 /** Works out an edit. Throws an `InputError` for what is left to a person, and a `ChoiceError` for wrong usage. */
@@ -192,7 +200,7 @@ function removeScope(scope: Scope, around: Around): Step {
 }
 
 /** Who needs a declared group. */
-function namerOf(group: GroupScope, place: Place, { all, loaded }: Around): string | undefined {
+function namerOf(group: GroupScope, place: Place, { all, loaded, named }: Around): string | undefined {
   const another = all.find((one) => one !== place && one.workspace === place.workspace && entryOf(one, group))
   if (another) return `the entry in ${another.file.shown}`
   const { set, delegated } = loaded.get(place.workspace) ?? {}
@@ -205,7 +213,8 @@ function namerOf(group: GroupScope, place: Place, { all, loaded }: Around): stri
   )
   if (pool) return `the pool ${pool.name}`
   const envelope = place.document.envelope === undefined && delegated?.envelopes.find(({ groups }) => groups.includes(group.id))
-  return envelope ? `the envelope ${envelope.name}` : undefined
+  if (envelope) return `the envelope ${envelope.name}`
+  return named.find(({ workspace, id }) => workspace === place.workspace && id === group.id)?.by
 }
 
 /** One of several entries of the text; the caller comes again until none is left. */
