@@ -313,6 +313,7 @@ describe('a reader of some groups', () => {
       paths.map(async (path) => JSON.parse((await ask(`/api/v1/workspaces/acme/${path}`, LEAD)).text)),
     )
     expect(group).not.toHaveProperty('share')
+    expect(person.use.addOnSource).toBe('estimated')
     expect(person.use.days.slice(0, -1).filter((day: object) => 'cap' in day || 'changed' in day)).toEqual([])
   })
 })

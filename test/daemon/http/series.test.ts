@@ -41,7 +41,7 @@ test.each([
 })
 
 test('past days are reconstructed from the service, begin anew with each cycle, and say so', async () => {
-  const one = await testWorld({ people: ['ada', 'bob'], config: { historyDays: 90 } })
+  const one = await testWorld({ people: ['ada', 'bob'], config: { historyDays: 120 } })
   recordPast(one, daily('ada', 100, noon(1, 10)))
   const life = live(one)
   life.set({ caps: { team: 5000 } })
@@ -53,7 +53,7 @@ test('past days are reconstructed from the service, begin anew with each cycle, 
   expect(use.days.map(({ grade }) => grade)).toEqual([...Array(89).fill('reconstructed'), undefined])
   // Five days of a hundred are the credits of the seat.
   const addOnOn = (day: string) => use.days.find((one) => one.day === day)?.addOn
-  expect(['2026-09-30', '2026-10-05', '2026-10-31', '2026-11-01', '2026-11-07'].map(addOnOn)).toEqual([0, 0, 2600, 0, 200])
+  expect(['2026-08-23', '2026-10-05', '2026-10-31', '2026-11-01', '2026-11-07'].map(addOnOn)).toEqual([0, 0, 2600, 0, 200])
 })
 
 test('the cap of a past day is the one that was in force, also a foreign one that was not reverted', async () => {

@@ -16,6 +16,8 @@ export type Query = Readonly<Record<string, string>>
 export interface Seen extends WorkspaceFacts, Showing {
   readonly clock: Clock
   readonly records: Records
+  /** What a seat includes, of which add-on use is estimated. */
+  readonly creditsPerSeat?: number
   /** Grants and writes of the scopes that are seen. */
   readonly grants: readonly GrantStatus[]
   writes(sinceAt: Instant): Promise<readonly HistoryEntry[]>

@@ -193,6 +193,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
       ...facts,
       ...showing(namesAll(sight)),
       ...{ clock, records, workspace: facts.view.workspace, revision: facts.view.policy?.revision },
+      creditsPerSeat: facts.view.balance?.creditsPerSeat ?? facts.settings?.creditsPerSeat,
       grants: facts.desiredState?.resolution.grants ?? [],
       writes: (sinceAt) => records.history({ sinceAt, limit: MOST_WRITES }),
       index: () => indexOf(source, whole),

@@ -28,12 +28,12 @@ export const declaredReason = ({ kind, reason, ownReason }: Pick<Candidate, 'kin
 
 /** `hashed`: labels as hashes, whatever the config shows to others. */
 export function partOf(whole: Seen, sight: PartSight, hashed: PeopleLabels): Seen {
-  const { view, readings, clock, now, requestUrl, workspace } = whole
+  const { view, readings, clock, now, requestUrl, workspace, creditsPerSeat } = whole
   const cut = cutOf(whole, sight, hashed)
   const { keys, people } = cut
   // Named one by one: what is not here does not exist for such a reader.
   return {
-    ...{ people, clock, now: stepOf(now), isPart: true, requestUrl, workspace },
+    ...{ people, clock, now: stepOf(now), isPart: true, requestUrl, workspace, creditsPerSeat },
     view: viewOf(view, cut),
     readings: readings && new Map([...readings].filter(([key]) => keys.has(key))),
     grants: whole.grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),

@@ -169,16 +169,18 @@ export async function personDocument(seen: Seen, person: string) {
   if (!row) throw new DocumentError(404, 'this workspace has no such person')
   const { email } = row
   const cycle = t.cycleOf(view)
-  const days = daysShown(now)
+  const shown = daysShown(now)
   const told = (await records.fact('usage'))?.previousCycle?.cycle
+  const starts = cycle ? cyclesBetween(cycle, shown.fromAt, shown.untilAt, told).map(({ startAt }) => midnight(startAt)) : []
+  // Sums run from the start of a cycle, also of the one that holds the first day.
+  const days = { ...shown, fromAt: Math.min(shown.fromAt, ...starts) }
   const known: PersonUse = {
-    days,
-    starts: cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt, told).map(({ startAt }) => midnight(startAt)) : [],
+    ...{ days, shown, starts },
     burned: await records.useOfPerson(email, days),
     measured: await records.addOnOfPerson(email, days),
     measuredFrom: row.source === 'measured' ? (await records.fact('addOnAsked'))?.fromAt : undefined,
     grades: await records.gradesOfPerson(email, days),
-    caps: await capsByDay(seen, row, days),
+    caps: await capsByDay(seen, row, shown),
   }
   const one: PersonKnown = {
     ...{ ...row, names: groupNames(seen), view },
@@ -221,6 +223,7 @@ async function capsByDay(
 
 interface PersonUse {
   readonly days: DayRange
+  readonly shown: DayRange
   /** The days that hold the start of a cycle, in order. */
   readonly starts: readonly Instant[]
   readonly burned: Awaited<ReturnType<Records['useOfPerson']>>
@@ -246,9 +249,8 @@ function burnedByDay({ days, burned, measured, grades }: PersonUse) {
 const sumOfAll = (days: readonly { readonly onDay: number | undefined }[]): number | undefined =>
   days.reduce<number | undefined>((sum, { onDay }) => (sum === undefined || onDay === undefined ? undefined : sum + onDay), 0)
 
-function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: PersonUse): SourceOf<typeof personUse> {
-  const { starts, measuredFrom, caps } = known
-  const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
+function useByDay({ view, creditsPerSeat: perSeat, now, isPart }: Seen, row: PersonRow, known: PersonUse): SourceOf<typeof personUse> {
+  const { shown, starts, measuredFrom, caps } = known
   const addOnByDay = new Map(known.measured.map(({ dayAt, addOn }) => [dayAt, addOn]))
   const cycle = t.cycleOf(view)
   const presentFrom = cycle && midnight(cycle.startAt)
@@ -276,6 +278,7 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
     const amount = onDay === undefined ? undefined : Math.min(onDay, most)
     used = used === undefined || amount === undefined ? (isToday ? row.used : undefined) : used + amount
     paid += addOnByDay.get(at) ?? 0
+    if (at < shown.fromAt) continue
     // The writes that tell of earlier days are not for readers of some people.
     const isCapKnown = !isPart || isToday
     const cap = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : undefined
@@ -287,7 +290,7 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
       grade: isToday ? undefined : grade,
       starts: starts.includes(at) || undefined,
       cap,
-      changed: index > 0 && !isPart && before !== cap ? true : undefined,
+      changed: listed.length > 0 && !isPart && before !== cap ? true : undefined,
     })
     before = cap
   }
