@@ -90,3 +90,16 @@ test('a write that succeeded before the run was interrupted is shown as done, an
     '',
   ])
 })
+
+test('a cap that was written, and could not be read again at the end, is told as unknown: that is why the run ends with 4', async () => {
+  const asked = 'team: {cap: 600}\nusers: [{email: ada.lovelace@example.com, cap: 700}]'
+  const { ran } = await applies('team: {cap: 500}', asked, ({ calls, sandbox }) => {
+    const { exchange } = sandbox
+    const down = { kind: 'answer', delayMs: 0, answer: { status: 500, contentType: 'text/plain', body: 'down' } }
+    if (calls.log.at(-1)?.body['set_add_on_credit_cap'] !== 600) return
+    Object.assign(sandbox, {
+      exchange: (...sent: Parameters<typeof exchange>) => (sent[1].includes('user_email') ? down : exchange(...sent)),
+    })
+  })
+  expect(ran).toMatchObject({ code: 4, stdout: expect.stringMatching(/\n\nApplied: 1 set, 1 raised\. 1 unknown\.\n$/) })
+})

@@ -268,7 +268,7 @@ export const exitOfAll = (done: readonly Done[]): ExitCode =>
 
 // A plan with the outcome of its changes: every write of every pass, and the changes that still wait. It decides nothing.
 
-/** The plan with the outcome of each change, with the changes that a later pass added, and with the holds of the last pass. */
+/** The plan with the outcome of each change, with the changes that a later pass added, and with what the last pass held and could not read. */
 export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   if (!applied) return { plan: planned.plan }
   const now = byScope(after.plan.changes)
@@ -301,9 +301,10 @@ export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   const news = after.plan.problems.filter(({ code, message }) => !told.has(`${code} ${message}`))
   const going = changes.filter((change) => holdOf(change) === undefined)
   const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
-  const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
+  const { holds, problems, unknown } = after.plan
+  const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length, unknown: unknown.length }
   const approvals = approvalsOf(planned.plan.approvals, after.plan.approvals)
-  const plan = { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals }
+  const plan = { ...planned.plan, changes, holds, counts, problems, unknown, approvals }
   return { plan, outcomes, news }
 }
 
