@@ -52,7 +52,9 @@ export function spread(
 ): { readonly take: readonly string[]; readonly release: readonly string[] } {
   const own = peers.find(({ id }) => id === me)
   if (!own) return { take: [], release: [] }
-  const counts = countsOf(peers, leases)
+  // One that may keep none of them, as while its config is another, takes no share.
+  const sharing = peers.filter(({ refuses }) => leases.some(({ workspace }) => !refuses.has(workspace)))
+  const counts = countsOf(sharing, leases)
   const targets = targetsOf(counts, leases.length)
   const held = leases.filter(({ holder }) => holder === me)
   const room = (targets.get(me) ?? 0) - held.length

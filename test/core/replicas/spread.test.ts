@@ -114,7 +114,8 @@ describe('whatever the order of replicas', () => {
     ['the replica that holds most keeps one more', [a, b, c], table('ccab'), {}, {}],
     ['the replica that holds most keeps one more, whatever the order', [b, c, a], table('acbb'), {}, {}],
     ['a holder that is not alive does not count', [a, b], table('xx    '), { a: ['w2', 'w3', 'w4'], b: ['w4', 'w5', 'w2'] }, {}],
-    ['workspaces that the others refuse are kept', [a, peer('b', names(4)), c], table('aaac'), {}, {}],
+    ['workspaces that the others refuse are kept', [a, peer('b', names(3)), c], table('aaac'), {}, {}],
+    ['a replica that refuses all has no share', [a, b, peer('c', names(6))], table('aab   '), { a: ['w3'], b: ['w4', 'w5'] }, {}],
     ['a workspace that one of two others would take is released', [a, peer('b', names(6)), c], table('aaaaaa'), {}, { a: ['w5'] }],
   ])('%s', (_title, peers, leases, take, release) => expect(moves(peers, leases)).toEqual([take, release]))
 })
