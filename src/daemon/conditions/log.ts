@@ -197,7 +197,9 @@ function transitionLine({ change, condition }: Transition, plan: Plan | undefine
   const fields = { ...planFields(plan), ...named }
   const says = (): string => (about ? scopeText : conditionText)({ change, condition })
   if (change !== 'ended') return { level: severity, message: begun, fields: { ...fields, error: message }, says, about }
-  return ended === undefined ? undefined : { level: 'info', message: ended, fields: { ...fields, since: instant(since) }, says, about }
+  // What was wrong was told when it began.
+  const over = { ...fields, problems: undefined, problemCount: undefined, since: instant(since) }
+  return ended === undefined ? undefined : { level: 'info', message: ended, fields: over, says, about }
 }
 
 /** Writes the line of a condition of the process as a whole. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLogger } from '../../../src/daemon/conditions/log.ts'
+import { createLogger, logTransition } from '../../../src/daemon/conditions/log.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 const KEY = 'sk-very"secret\\key'
@@ -53,10 +53,13 @@ test('pretty lines are sentences: the one that was handed in, or else the messag
   log.info({ workspace: 'acme', scope: 'team', from: 5, to: 'none' }, 'cap written', () => 'team: cleared 5 → none')
   log.error({ error: 'no\u001b[2J', entries: 3 }, 'old history could not be forgotten')
   log.error({ problems: ['a.yaml:1:2: error: bad', '  cap: x', '       ^'] }, 'policies have errors')
+  const told = { type: 'ConfigInvalid', subject: 'x', reason: 'X', message: 'bad', since: 0, fields: { problems: ['bad'] } } as const
+  logTransition(log, { change: 'ended', condition: told })
   expect(lines.map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
     'INFO: team: cleared 5 → none\n',
     'ERROR: old history could not be forgotten: no\uFFFD[2J (entries 3)\n',
     'ERROR: policies have errors\n  a.yaml:1:2: error: bad\n    cap: x\n         ^\n',
+    'INFO: configuration is valid again (condition ConfigInvalid, subject x, code X, since 1970-01-01T00:00:00.000Z)\n',
   ])
 })
 
