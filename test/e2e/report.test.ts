@@ -117,3 +117,22 @@ test('a person whose rows cannot be found is in a past cycle with the sum of the
   // Of the 47 credits of nobody, 40 are hers.
   expect(totals).toMatchObject({ used: 1145, addOn: 152 })
 })
+
+test('a past cycle within which the service began to measure has the use of all its days', async () => {
+  const at = await world({ policy: POLICY, sandbox: SANDBOX })
+  await at.run('collect')
+  const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+  const ledger = await store.workspace('acme', at.service.url)
+  const told = async () => JSON.parse((await at.run('report', '--cycle', 'previous', '--output', 'json')).stdout).reports[0].totals
+  const [before, readAt, fromAt] = [await told(), month(0) + 4 * 3_600_000, month(1) + 14 * 86_400_000]
+  const asked = { fromAt: month(2), throughAt: month(0), readAt, wideAt: readAt, hasRows: true, emptyDays: 0, isWhole: true }
+  const rows = (await ledger.useByPerson({ fromAt, untilAt: month(0) })).map((row) => ({
+    ...row,
+    dayAt: fromAt,
+    model: 'm',
+    addOn: credits(0),
+  }))
+  await ledger.saveAddOnUse({ fromAt, untilAt: month(0), rows, asked })
+  await store.close()
+  expect(await told()).toMatchObject({ used: before.used, addOn: before.addOn, addOnSource: 'estimated' })
+})

@@ -30,7 +30,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { PeopleLabels } from '../../daemon/http/labels.ts'
-import { assumedBorders, cyclesBefore } from '../../daemon/replay/gather.ts'
+import { assumedBorders, cyclesBefore, daysOf } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
 import { action, COMMANDS, type FlagsOf } from '../shared/command.ts'
@@ -262,7 +262,7 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }
   const share = await knownShare(ledger, usage?.roster, days)
   const isKnown = share >= ENOUGH_KNOWN
-  const summed = (await ledger.useByPerson(days)).map((row) => [row.email, row.used] as const)
+  const summed = await sumOfDays(ledger, days)
   const other: readonly (readonly [string, Credits])[] = last && !isKnown ? Object.entries(last.used) : summed
   const used = measured
     ? [...measured.map(([email, sum]) => [email, sum.used] as const), ...other.filter(([email]) => unassignable.has(email))]
@@ -279,6 +279,16 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
     notes.push(`Use of that cycle was last read on ${dayText(last.readAt)}, so its last days may be missing; type: ${collectLine(flags)}`)
   notes.push('Groups are those of today.')
   return used.map(([email, amount]): ReportPerson => ({ email, groups: groupsOf(email), used: amount }))
+}
+
+/** Each person's use on these days, the most first; each day from its best source. */
+async function sumOfDays(ledger: Ledger, days: Days): Promise<readonly (readonly [string, Credits])[]> {
+  const { people, days: each } = await daysOf(ledger, days, await commonDays(ledger, Number.POSITIVE_INFINITY))
+  const sums = new Float64Array(people.length)
+  for (const { people: places, cents } of each)
+    for (const [row, place] of places.entries()) sums[place] = (sums[place] ?? 0) + (cents[row] ?? 0)
+  const named = people.map((email, place) => [email, credits((sums[place] ?? 0) / 100)] as const)
+  return named.filter(([email, used]) => email !== '' && used > 0).sort(([, a], [, b]) => b - a)
 }
 
 /** The share of the people of whom every day of a cycle is known. */

@@ -187,13 +187,16 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
   state.measured = measured
 }
 
-/** Add-on use in a cycle by e-mail; undefined where the ledger does not know all its days. */
+/** Add-on use in a cycle by e-mail; undefined where the ledger does not know all its days, and where the service began to measure within it. */
 export async function cycleSums(
-  ledger: Pick<Ledger, 'fact' | 'addOnSums'>,
+  ledger: Pick<Ledger, 'fact' | 'addOnSums' | 'firstDay' | 'useByPerson'>,
   { startAt, endAt }: Cycle,
 ): Promise<ReadonlyMap<string, AddOnSum> | undefined> {
   const asked = ledger.fact('addOnAsked')
   if (!asked?.hasRows || asked.fromAt > midnight(startAt)) return undefined
+  const unassignable = new Set(ledger.fact('addOn')?.unassignable)
+  const before = { fromAt: midnight(startAt), untilAt: Math.min((await ledger.firstDay('measured')) ?? 0, endAt) }
+  if ((await ledger.useByPerson(before)).some(({ email }) => !unassignable.has(email))) return undefined
   return ledger.addOnSums({ fromAt: midnight(startAt), untilAt: endAt })
 }
 

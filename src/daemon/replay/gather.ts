@@ -251,7 +251,7 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
 }
 
 /** Each person's days from their best source. */
-async function daysOf(ledger: Ledger, days: DayRange, common: CommonDays): Promise<RecordedDays> {
+export async function daysOf(ledger: Pick<Ledger, 'useByDay'>, days: DayRange, common: CommonDays): Promise<RecordedDays> {
   const estimated = await ledger.useByDay(days, 'estimated')
   return common.measured ? mergedDays(estimated, await ledger.useByDay(days, 'measured'), common) : estimated
 }
