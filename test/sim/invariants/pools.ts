@@ -19,7 +19,8 @@ interface Place {
   readonly base: number
   /** When they joined. */
   readonly sinceMs: number
-  readonly left?: { readonly cap: ModelCap | undefined; readonly end?: number }
+  /** `openUntilMs`: until then use before they left, which no known cap bounds, may not show yet. */
+  readonly left?: { readonly cap: ModelCap | undefined; readonly end?: number; readonly openUntilMs: number }
 }
 
 type Landed = Extract<Step, { kind: 'landed' }>
@@ -66,6 +67,8 @@ function createBooks(scene: Scene) {
   let uncapped: ReadonlySet<string> = new Set()
   const unboundAt = new Map<string, number>()
   const isUnseen = (email: string): boolean => scene.elapsed() - (unboundAt.get(email) ?? -1e12) < unseenMs(scene)
+  // When people left the team.
+  const goneAt = new Map<string, number>()
   const enter = (name: string, { cycle, members }: PoolState): void => {
     const before = books.get(name)
     const isNew = before?.startAt !== cycle.startAt
@@ -81,12 +84,13 @@ function createBooks(scene: Scene) {
       // A member who left without a dealt cap costs the pool nothing from then on.
       const isPaid = left && !old?.left && dealt !== undefined && !isForeign(email, dealt)
       const paid = isPaid ? {} : { end: scene.used(email) }
-      // The last use of a person who left the team can never be read. It is unbounded if they had no cap, or one that was never read, then
-      // or shortly before.
-      const isUnbounded = scene.stored(email as ScopeKey) === 'none' || isUnseen(email)
-      const isLost = left && (isUnbounded || left.cap === undefined) && !scene.company.people.has(email)
-      const end = isLost ? { end: use } : paid
-      places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
+      // Use that did not show before a person left the team, with the pool or after it, can never be read. It is unbounded if they had no cap,
+      // or one that was never read, when they left the pool or shortly before: known use counts (docs/policies.md).
+      const isUnbounded = scene.stored(email as ScopeKey) === 'none' || isUnseen(email) || left?.cap === undefined
+      const openUntilMs = isUnbounded ? scene.elapsed() + unseenMs(scene) : 0
+      const since = left && (old?.left ?? { cap: dealt, ...paid, openUntilMs })
+      const isLost = (since?.openUntilMs ?? 0) > (goneAt.get(email) ?? Number.POSITIVE_INFINITY)
+      places.set(email, { base, sinceMs, ...(since && { left: isLost ? { ...since, end: use } : since }) })
     }
     books.set(name, { startAt: cycle.startAt, places })
   }
@@ -111,6 +115,10 @@ function createBooks(scene: Scene) {
         for (const [email, { left }] of places) if (left && caps.get(email) !== left.cap) end(places, email)
     },
     note(step: Step): void {
+      if (step.kind === 'world') {
+        for (const email of goneAt.keys()) if (scene.company.people.has(email)) goneAt.delete(email)
+        for (const email of scene.company.left) if (!goneAt.has(email)) goneAt.set(email, scene.elapsed())
+      }
       for (const one of givenBy(step)) given.add(one)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (intent) isDealt.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, intent.entry.kind === 'pool')
