@@ -1,7 +1,7 @@
 // What a reading says of its scope. For a plan only this file judges whether the shown cap may be inherited, or come from a write of ours to an
 // ancestor; what makes a plan asks here. The read-back of a write is judged in core/plan/outcome.ts, what `import` reads in core/plan/audit.ts.
 import type { HistoryEntry } from '../model/change.ts'
-import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
+import { type CapReading, capShown, type Observed, type OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -38,38 +38,45 @@ export function interpret(inputs: SlotInputs) {
   const unlisted = [...(inputs.unlisted ?? [])]
   const isOpen = model.reads !== 'explicit'
   const shown: CapAt = (key) => readings.get(key)?.observed
+  const lastKnown: CapAt = (key) => {
+    const cap = capShown(readings.get(key))
+    return cap === 'unknown' ? (owned.get(key)?.cap ?? cap) : cap
+  }
   const groupsOf = (key: ScopeKey): readonly ScopeKey[] => people.byKey.get(key)?.groups ?? []
   /** A group that shows the team's cap and `isUnset` has none of its own: its members inherit the team's cap, also the pending one. */
   const inheritedReader =
-    (isUnset: (group: ScopeKey) => boolean, pending: ReadonlyMap<ScopeKey, Cap> = new Map()) =>
+    (isUnset: (group: ScopeKey) => boolean, pending: ReadonlyMap<ScopeKey, Cap> = new Map(), capAt = shown) =>
     (key: ScopeKey): Observed => {
-      const isEmpty = (one: ScopeKey): boolean => one !== TEAM_KEY && shown(one) === shown(TEAM_KEY) && isUnset(one)
-      return key === TEAM_KEY ? 'none' : sharedCap(groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : shown(one))).cap
+      const isEmpty = (one: ScopeKey): boolean => one !== TEAM_KEY && capAt(one) === capAt(TEAM_KEY) && isUnset(one)
+      return key === TEAM_KEY ? 'none' : sharedCap(groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : capAt(one))).cap
     }
-  const isUnset = (group: ScopeKey): boolean => !inputs.groupsWithCap.has(group) && mayBeInherited(group)
+  const isUnset = (group: ScopeKey): boolean => shown(group) !== 'unknown' && !inputs.groupsWithCap.has(group) && mayBeInherited(group)
   const inheritedKnown = inheritedReader(isUnset)
-  const possible = [inheritedReader(() => false), inheritedReader(() => true)]
-  const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && possible.some((reader) => reader(key) === value)
+  const mayApply = (key: ScopeKey, value: Observed, capAt = shown): boolean =>
+    key !== TEAM_KEY && [false, true].some((isSo) => inheritedReader(() => isSo, undefined, capAt)(key) === value)
   const hiddenAncestors = (key: ScopeKey): readonly ScopeKey[] => {
-    const reading = readings.get(key)
-    if (unlisted.length === 0 || reading?.scope.kind !== 'user' || mayApply(key, reading.observed)) return []
-    return unlisted.filter((group) => sharedCap([...groupsOf(key), group], shown).cap === reading.observed)
+    const cap = lastKnown(key)
+    if (unlisted.length === 0 || readings.get(key)?.scope.kind !== 'user' || cap === undefined || mayApply(key, cap, lastKnown)) return []
+    return unlisted.filter((group) => sharedCap([...groupsOf(key), group], lastKnown).cap === cap)
   }
   const unexplained = (key: ScopeKey): Cap | undefined => {
     const shows = isOpen ? owned.get(key)?.shows : undefined
     return shows === shown(key) && shows !== inheritedKnown(key) ? shows : undefined
   }
   const inherited = (key: ScopeKey): Observed => unexplained(key) ?? inheritedKnown(key)
-  const isWrittenHere = (key: ScopeKey): boolean => owned.get(key)?.written === true && owned.get(key)?.cap === shown(key)
-  const isUncertain = (key: ScopeKey): boolean => isOpen && isNumber(shown(key)) && !isWrittenHere(key)
+  const isWrittenHere = (key: ScopeKey): boolean => owned.get(key)?.written === true && owned.get(key)?.cap === lastKnown(key)
+  const isUncertain = (key: ScopeKey): boolean => isOpen && isNumber(lastKnown(key)) && !isWrittenHere(key)
   const hasCapAbove = (key: ScopeKey): boolean => ancestorsOf(key, people).some((ancestor) => isNumber(shown(ancestor)))
   const mayBeUnset = (key: ScopeKey): boolean => key !== TEAM_KEY && isUncertain(key) && (model.reads === 'inherited' || hasCapAbove(key))
   const mayBeInherited = (key: ScopeKey): boolean =>
-    isUncertain(key) && (mayApply(key, shown(key) ?? 'unknown') || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
+    isUncertain(key) &&
+    (mayApply(key, lastKnown(key) ?? 'unknown', lastKnown) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   return {
     model,
     /** What was read; undefined for a scope that is not managed. */
     shown,
+    /** Of a scope that cannot be read now, the cap that was read last, or was verified before this process began. */
+    lastKnown,
     /** The last cap that was read of a scope that cannot be read now. */
     lastRead: (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed,
     /** The cap that applies where nothing is set at this scope. */
@@ -82,7 +89,7 @@ export function interpret(inputs: SlotInputs) {
     hiddenAncestors,
     /** The cap that is shown since a clear of ours and that no known scope explains: it is inherited, and nothing is set here. */
     unexplained,
-    /** Whether nothing may be set here, and the cap that is shown comes from an ancestor. */
+    /** Whether nothing may be set here, and the cap that is shown, or was last known, comes from an ancestor. */
     mayBeInherited,
     /**
      * Whether nothing may be set here, whatever is shown: an ancestor may have had that cap when the scope was read, or a group has it that no

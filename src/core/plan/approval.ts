@@ -122,7 +122,8 @@ export function verifyApprovals(approvals: readonly Approval[], inputs: Judgemen
   // Deals that passed the guards: their changes need no release any more.
   const reviewed = new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
   /** No cap of ours is set at the scope, and it shows an inherited cap at most, or is no longer read. */
-  const isBare = (key: ScopeKey): boolean => !owned.has(key) && (slots.mayBeInherited(key) || !readings.has(key))
+  const isBare = (key: ScopeKey): boolean =>
+    !owned.has(key) && slots.shown(key) !== 'unknown' && (slots.mayBeInherited(key) || !readings.has(key))
   const isThere = ({ scope, to }: HeldChange, since = Number.POSITIVE_INFINITY): boolean => {
     const key = scopeKey(scope)
     // A change that the plan still contains has not landed, though its value may show already because it is inherited.

@@ -90,11 +90,14 @@ export function waveInputs(
   return { caps, mayBeInherited, people, unlisted, guarded, layers: slots.model.layers }
 }
 
-/** While a scope cannot be read, the cap verified under the same policy entry is believed to be set, unless another was read since. */
+/**
+ * While a scope cannot be read, the cap verified under the same policy entry is believed to be set, unless another was read since, or an
+ * ancestor may have given it.
+ */
 function believedCap(key: ScopeKey, { slots, owned, desired }: Pick<DisposeInputs, 'slots' | 'owned' | 'desired'>): Cap | undefined {
   const [ours, want, last] = [owned.get(key), desired.get(key), slots.lastRead(key)]
   const isOurs = ours && want && isSameEntry(ours.entry, want.entry) && ours.cap === want.cap
-  return isOurs && (last === undefined || last === ours.cap) ? ours.cap : undefined
+  return isOurs && (last === undefined || last === ours.cap) && !slots.mayBeInherited(key) ? ours.cap : undefined
 }
 
 function pendingChanges({ differences, judged, watched, pooled }: DisposeInputs): readonly Pending[] {
@@ -116,7 +119,7 @@ function unreadChanges(inputs: DisposeInputs): readonly Pending[] {
     const key = scopeKey(scope)
     if (inputs.givenUp?.has(key)) return []
     const want = inputs.desired.get(key)
-    const isPooled = want?.origin.pool !== undefined && believedCap(key, inputs) === undefined
+    const isPooled = (want?.origin.pool !== undefined || inputs.pooled.has(key)) && believedCap(key, inputs) === undefined
     // Without a desired cap it is an orphan, to be cleared.
     return [{ scope, key, from: 'none', to: want?.cap ?? 'none', healing: false, isPooled, isUnread: true }]
   })

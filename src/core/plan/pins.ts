@@ -85,13 +85,13 @@ function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: 
   const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
   if (!listed || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
   const groups = own === 'none' ? listed : [...listed, ...slots.hiddenAncestors(key)]
-  const now = sharedCap(groups, slots.shown).cap
+  const now = sharedCap(groups, slots.lastKnown).cap
   if (typeof now !== 'number') return undefined
   const moves = possibleAncestors(key, given).flatMap((one) => (pending.has(one) ? [new Set([one])] : []))
   // A group that shows the team's cap may have none of its own.
-  const unset: CapAt = (one) => (slots.mayBeInherited(one) ? 'none' : slots.shown(one))
+  const unset: CapAt = (one) => (slots.mayBeInherited(one) ? 'none' : slots.lastKnown(one))
   const after = [...moves, new Set(pending.keys())].flatMap((landed) =>
-    [slots.shown, unset].map((capAt) => {
+    [slots.lastKnown, unset].map((capAt) => {
       const { cap } = sharedCap(groups, (one) => (landed.has(one) ? pending.get(one) : capAt(one)))
       return typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY
     }),
