@@ -1,14 +1,27 @@
 // What a terminal shows on stderr while a command reads caps: how far it has come, that it waits for the rate limit, and nothing once it is over.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { listen } from '../api/world.ts'
 import { world } from '../e2e/world.ts'
 import { begin } from '../support/inside.ts'
-import { hurriedClock } from '../support/real-clock.ts'
+import { hurriedClock, realClock } from '../support/real-clock.ts'
 
 const GONE = '\u001b[2K'
 /** From the place where a bar begins. */
 const BEGUN = '\u001b7'
 const NOTE = 'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them, for 5 min at most\n'
+
+/** The address of a service behind which another one stands: it refuses for its rate what `refuses` says. */
+async function inFrontOf(target: string, refuses: (path: string, body: string) => boolean, headers = {}): Promise<string> {
+  const { url, close } = await listen(async (request, response, body) => {
+    if (refuses(request.url ?? '', String(body))) return response.writeHead(429, headers).end('{"error":"rate limit exceeded"}')
+    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+    const answer = await fetch(`${target}${request.url}`, init)
+    return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  onTestFinished(close)
+  return url
+}
 
 /** `import` on a terminal, of a team, a group and four people; the service refuses the reads of caps that `refuses` names, by number and time. */
 async function imported(refuses: (read: number, atMs: number) => boolean, rate = 2) {
@@ -16,18 +29,11 @@ async function imported(refuses: (read: number, atMs: number) => boolean, rate =
   const clock = hurriedClock()
   const startedMs = clock.monotonic()
   let reads = 0
-  const { url, close } = await listen(async (request, response, body) => {
-    const isRead = request.url?.endsWith('/GetUsageConfig') === true
-    if (isRead) reads += 1
-    if (isRead && refuses(reads, clock.monotonic() - startedMs)) return response.writeHead(429).end('{}')
-    const answer = await fetch(`${one.service.url}${request.url}`, {
-      method: 'POST',
-      body,
-      headers: { 'content-type': 'application/json' },
-    })
-    return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  const url = await inFrontOf(one.service.url, (path) => {
+    if (!path.endsWith('/GetUsageConfig')) return false
+    reads += 1
+    return refuses(reads, clock.monotonic() - startedMs)
   })
-  onTestFinished(close)
   const listeners = process.listenerCount('exit')
   const { stderr, ended } = begin(['import', ...one.flags, '--base-url', url], {}, undefined, clock)
   Object.assign(stderr, { isTTY: true, columns: 80 })
@@ -63,15 +69,12 @@ describe('a service that takes no request', () => {
   async function refused(words: string, headers: Readonly<Record<string, string>> = {}, from = 0) {
     const one = await world({ policy: 'team: {cap: 500}\nusers: [{email: oncall@example.com, cap: 700}]', sandbox: { people: 9 } })
     const kinds = { asked: 0, writes: 0 }
-    const { url, close } = await listen(async (request, response, body) => {
+    const refuses = (path: string): boolean => {
       kinds.asked += 1
-      if (request.url?.endsWith('/UsageConfig')) kinds.writes += 1
-      if (kinds.writes >= from) return response.writeHead(429, headers).end('{"error":"rate limit exceeded"}')
-      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
-      const answer = await fetch(`${one.service.url}${request.url}`, init)
-      return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
-    })
-    onTestFinished(close)
+      if (path.endsWith('/UsageConfig')) kinds.writes += 1
+      return kinds.writes >= from
+    }
+    const url = await inFrontOf(one.service.url, refuses, headers)
     const ran = await begin([...words.split(' '), ...one.flags, '--base-url', url], {}, undefined, hurriedClock(0.005)).ended
     return { ...ran, ...kinds }
   }
@@ -109,4 +112,17 @@ test('the bar of collect tells the requests that were made, their rate and the t
   const { stderr, ended } = begin(['collect', ...one.flags, '--days', '10'], {}, undefined, hurriedClock())
   Object.assign(stderr, { isTTY: true, columns: 80 })
   expect((await ended).stderr).toMatch(/ranges \[[-=]+\] \d+\/4, \d+ requests, [\d.]+\/s, \d+ m?s left/)
+})
+
+test('beside a daemon collect rests for ten minutes once the service refuses a request for its rate', async () => {
+  const one = await world({ sandbox: { people: 30, groups: 1, days: 40 }, settings: { rate: { start: 40, max: 40, concurrency: 8 } } })
+  const daemon = await openLedger({ file: one.path('ledger.db'), mode: 'write', clock: realClock() })
+  onTestFinished(() => daemon.close())
+  const clock = hurriedClock(0.001)
+  const asked: number[] = []
+  const url = await inFrontOf(one.service.url, (_path, body) => body.includes('@example.com') && asked.push(clock.monotonic()) === 3)
+  const { code, stderr } = await begin(['collect', ...one.flags, '--days', '10', '--base-url', url], {}, undefined, clock).ended
+  const [rest] = asked.flatMap((at, index) => (at - (asked[index - 1] ?? at) > 500_000 ? [index] : []))
+  // The one that was refused is asked again; no other was on its way.
+  expect([code, stderr.includes('resting for 10 min'), rest]).toEqual([0, true, 4])
 })

@@ -218,7 +218,7 @@ interface Job extends WorkspaceSetup {
 async function collectOne(job: Job) {
   const { cli, config, policy, ledger, isBeside, signal } = job
   const rate = rateOf(job)
-  const gate = createGate(job)
+  const gate = createGate(job, rate)
   const slow = { ...config, rate: { ...config.rate, start: rate, max: isBeside ? rate : config.rate.max } }
   const learned = isBeside ? {} : { learned: ledger.fact('pace') ?? {} }
   using connection = connectReader(cli, slow, { signal, onRequest: gate.onRequest, ...learned })
@@ -238,9 +238,9 @@ function rateOf({ config, ledger, isBeside }: Pick<Job, 'config' | 'ledger' | 'i
   return isBeside ? Math.max(LEAST_RATE, rate * SHARE) : rate
 }
 
-/** Counts requests, and rests after a refusal for the rate beside a daemon. */
-function createGate({ cli, isBeside, config, signal }: Pick<Job, 'cli' | 'isBeside' | 'config' | 'signal'>) {
-  let restUntil = Number.NEGATIVE_INFINITY
+/** Counts requests. Beside a daemon they keep the pace here, so that none waits its turn behind one that is refused for the rate: then it rests. */
+function createGate({ cli, isBeside, config, signal }: Pick<Job, 'cli' | 'isBeside' | 'config' | 'signal'>, rate: number) {
+  let [restUntil, nextAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let requests = 0
   const clock: Clock = cli.clock
   return {
@@ -255,8 +255,9 @@ function createGate({ cli, isBeside, config, signal }: Pick<Job, 'cli' | 'isBesi
       )
     },
     async turn(): Promise<void> {
-      const restMs = restUntil - clock.monotonic()
-      if (restMs > 0) await clock.sleep(restMs, signal)
+      const waitMs = (): number => Math.max(restUntil, nextAt) - clock.monotonic()
+      for (let ms = waitMs(); ms > 0; ms = waitMs()) await clock.sleep(ms, signal)
+      if (isBeside) nextAt = clock.monotonic() + 1_000 / rate
     },
   }
 }
