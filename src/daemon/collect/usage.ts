@@ -21,6 +21,7 @@ import { answerOf } from './asking.ts'
 
 /** The subject of findings. */
 const ROSTER = 'the roster'
+const BALANCE = 'the balance'
 
 export type UsageReading = Awaited<ReturnType<typeof learnUsage>>
 
@@ -51,7 +52,7 @@ export async function learnUsage(state: WorkspaceState, parts: UsageParts, signa
   const roster = active && config.directory ? await withPeopleFile(active, config.directory, reading) : active
   found.push(...malformedRows(ROSTER, rows?.malformedRows))
   if (rows && !listed) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
-  const read = await attempt(reading, 'BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))
+  const read = await attempt(reading, 'BALANCE_UNREAD', BALANCE, () => client.readBalance(signal))
   // Read now, or last known good; also without a roster. Undefined where the plan has none.
   const balance = read === 'unavailable' ? undefined : (read ?? state.usage?.balance)
   const groups = await readGroups(reading)
@@ -186,7 +187,7 @@ function noteOddities(roster: Roster | undefined, balance: Balance | 'unavailabl
   const beyond = roster && beyondLimit('people', roster.people.length)
   if (beyond !== undefined) found.push(finding('BeyondLimit', 'BEYOND_LIMIT', beyond, ROSTER))
   if (balance === 'unavailable')
-    found.push(finding('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off', ROSTER))
+    found.push(finding('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off', BALANCE))
 }
 
 // Reads on how many of the last days people were active. The service tells it for one range of days at a time, so each range that a rule or
