@@ -46,6 +46,8 @@ const newAgenda = () => ({
   sweepSince: undefined as Instant | undefined,
   /** What the last cycle knew to be asked of each scope. */
   asked: undefined as ReadonlyMap<ScopeKey, DesiredCap> | undefined,
+  /** What a focused cycle that did not come to its end was asked: what has changed since then goes first. */
+  begun: undefined as ReadonlyMap<ScopeKey, DesiredCap> | undefined,
   /** True while surely no scope is asked something else than `asked`: saves comparing before every sleep, which is expensive. */
   isUnchanged: NEVER,
   /** The last cycle found no reason to believe the wall clock, which has jumped. */
@@ -224,10 +226,17 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   if (hasNewGroups(state)) await readUsage(workspace, state, agenda, options)
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.isPolicyNew ? held.map((change) => scopeKey(change.scope)) : []
-  const focus = new Set([...changedScopes(workspace, state, agenda), ...released])
+  const { asked, begun } = agenda
+  const { changed, now } = asked ? changesSince(asked, workspace, state, agenda) : { changed: new Set<ScopeKey>(), now: undefined }
+  const newest = begun ? changed.intersection(changesSince(begun, workspace, state, agenda).changed) : changed
+  const first = newest.size > 0 ? newest : changed
+  const focus = new Set([...first, ...released])
+  agenda.begun = now
   const isFrozen = grantsFrozen(workspace.client)
   const { applied, desired, result } = await reconcile(workspace, state, { ...options, focus })
-  if (applied?.interrupted === 'stopped') return
+  // The rest follows at once, and with it what waits for it.
+  if (applied?.interrupted === 'stopped' || first.size < changed.size) return
+  agenda.begun = undefined
   agenda.isPolicyNew = false
   // Grants that the answers let start or end were not in the focus.
   if (desired.inputs.grantsFrozen === isFrozen) keepAsked(workspace, agenda, desired.resolution)
@@ -342,8 +351,14 @@ function unchangedFrom(workspace: Workspace, state: WorkspaceState, agenda: Agen
 
 /** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
-  const before = agenda.asked
-  if (!before || agenda.isUnchanged()) return new Set()
+  if (!agenda.asked || agenda.isUnchanged()) return new Set()
+  const { changed } = changesSince(agenda.asked, workspace, state, agenda)
+  if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state, agenda)
+  return changed
+}
+
+/** What is asked now, and of which scopes it is something else than `before`. */
+function changesSince(before: ReadonlyMap<ScopeKey, DesiredCap>, workspace: Workspace, state: WorkspaceState, agenda: Agenda) {
   const inputs = { ...desiredInputs(state, workspace), now: grantTime(workspace, agenda) }
   const now = byScope(resolveDesired(inputs).desired)
   const changed = new Set<ScopeKey>()
@@ -351,8 +366,7 @@ function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agen
   // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
   const isRestored = (key: ScopeKey, { entry: { kind } }: DesiredCap): boolean => kind === 'restore' && !inputs.owned.has(key)
   for (const [key, one] of before) if (!now.has(key) && !isRestored(key, one)) changed.add(key)
-  if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state, agenda)
-  return changed
+  return { now, changed }
 }
 
 /** The wall clock may be set during a sleep: while a grant is awaited, check at least this often. */
