@@ -1,7 +1,7 @@
 // `validate`: loads config and policies, and shows all problems of both at once. It never reads a key and uses no network.
 
 import { authoritiesIn } from '../api/way.ts'
-import { code, compareProblems, escaped, fitting, markdownText, plain } from '../core/escape/text.ts'
+import { code, compareProblems, escaped, fitting, markdownText, plain, withCommands } from '../core/escape/text.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { hasErrors, type Problem } from '../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside, plainHttpProblems } from '../daemon/config/config.ts'
@@ -158,6 +158,6 @@ function validationMarkdown(workspaces: readonly ValidatedWorkspace[], problems:
 
 function problemItem(problem: Problem): string {
   const place = problem.at ? `${code(`${problem.at.file}:${problem.at.line}:${problem.at.column}`)} ` : ''
-  const hint = problem.hint === undefined ? '' : `; ${escaped(problem.hint)}`
-  return `- ${place}**${problem.severity}**: ${escaped(problem.message)}${hint}`
+  const hint = problem.hint === undefined ? '' : `; ${withCommands(problem.hint)}`
+  return `- ${place}**${problem.severity}**: ${withCommands(problem.message)}${hint}`
 }

@@ -1,7 +1,7 @@
 // A plan as Markdown for a pull request: a headline about people, then holds, then changes; details are folded. A comment has a bounded length:
 // whatever does not fit is counted, never dropped in silence.
 
-import { code, editLine, escaped, fitting, folded, markdownText, row, tableText } from '../../core/escape/text.ts'
+import { code, editLine, escaped, fitting, folded, markdownText, row, tableText, withCommands } from '../../core/escape/text.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -75,7 +75,7 @@ function details(view: PlanView, release: (holdId: string) => string, room: numb
     .map(changeRow)
   const rows = changes.map((change) => detailRow(change, view))
   const unknown = plan.unknown.map(({ scope, message }) => `- ${code(scopeKey(scope))}: ${escaped(message)}`)
-  const problems = plan.problems.map((one) => `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`)
+  const problems = plan.problems.map((one) => `- ${one.severity}: ${withCommands(subjectOf(one) + one.message)} (${escaped(one.code)})`)
   return [
     ...some('hold', holds, SHARE.holds),
     tableText(['Change', 'Who', 'Cap', 'People', 'Why'], fitting(visible, SHARE.visible * room).lines),
@@ -118,7 +118,7 @@ function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string):
     '> [!WARNING]',
     `> **Hold ${code(hold.id)} by ${hold.guards.join(', ')}**: ${count(hold.changes.length, 'change')}, ${people(hold.people)}`,
     '>',
-    `> ${escaped(hold.message, 600)}`,
+    `> ${withCommands(hold.message, 600)}`,
     '>',
     held.slice(0, HELD_VISIBLE).map((change) => `> - ${verbCell(change)} ${code(scopeKey(change.scope))} ${capCell(change)}`),
     held.length > HELD_VISIBLE && `> - and ${held.length - HELD_VISIBLE} more`,

@@ -169,6 +169,13 @@ export function code(text: string, most = 300): string {
 /** Between backticks only backticks have a meaning, and in a table the pipe. */
 const SPANNABLE = /^(?! )[^`|\\]+(?<! )$/
 
+/** Text in which the lines that make an edit are code: escapes would change what is copied. */
+export const withCommands = (text: string, most?: number): string =>
+  text
+    .split(/( ?capkeeper edit [^();]+)/)
+    .map((part, index) => (index % 2 === 0 ? escaped(part, most) : `${part.startsWith(' ') ? ' ' : ''}${code(part)}`))
+    .join('')
+
 /** A row of a table; cells are already escaped. */
 export const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
