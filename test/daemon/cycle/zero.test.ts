@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { SETTINGS, short } from '../../support/declare.ts'
-import { answering, failingLedger, reads, writes } from '../../support/faults.ts'
+import { answering, failingLedger, type Match, reads, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
@@ -50,6 +50,17 @@ describe('a cap of 0', () => {
     const ours = one.ledger.owned().map(({ scope, cap }) => `${short(scope)} ${cap}`)
     expect(ours.toSorted()).toEqual(['p001 300', 'p002 700', 'team 500'])
     await expectNothing(one)
+  })
+
+  test('that one stale reading hides is read again, and kept', async () => {
+    const after = { write: -1 }
+    const isStale: Match = (operation, body) => reads('p001')(operation, body) && ++after.write === 1
+    const one = await worldUnder({ caps: { team: 500 } }, { people: 20, wrapTransport: answering(isStale, 200) })
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') after.write = 0
+    }
+    expect(await one.cycle({ caps: { team: 500, p001: 0 } })).toMatchObject({ result: 'success' })
+    expect([one.ledger.quarantined(), one.ledger.fact('seen')?.zero?.value]).toEqual([[], 'stored'])
   })
 
   test('that a group lost gives its number back before anybody else is written', async () => {

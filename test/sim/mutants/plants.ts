@@ -7,7 +7,7 @@ import { FILE_PLANTS, type Plant } from './file-plants.ts'
 export const PLANTS: Readonly<Record<string, Plant>> = {
   'the read-back is skipped: the sent cap is believed to be stored': {
     file: 'daemon/cycle/write/writes.ts',
-    find: 'const reading = await readBack(change, kind, run)',
+    find: 'const reading = await readBack(change, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
     caughtBy: [1],
   },

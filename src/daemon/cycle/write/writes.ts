@@ -134,7 +134,7 @@ async function send(change: Change, intent: Intent, run: WaveRun, isPatient: boo
       return undefined
     }
     const kind: Answer = outcome.kind !== 'accepted' ? 'lost' : isAccepted ? 'repeated' : 'accepted'
-    const reading = await readBack(change, kind, run)
+    const reading = await readBack(change, run)
     keepReading(run.readings, reading)
     const verdict = await verdictOf(change, reading, kind, run)
     isAccepted = kind !== 'lost'
@@ -165,14 +165,14 @@ async function beforeDeadline<Value>(run: WaveRun, isPatient: boolean, work: (de
 }
 
 /** Reads the cap back. A reading of the old value may be stale and is repeated once. A number after a clear may be inherited, so the ancestors are read too. */
-async function readBack(change: Change, answer: Answer, run: WaveRun): Promise<CapReading> {
+async function readBack(change: Change, run: WaveRun): Promise<CapReading> {
   const read = async (): Promise<CapReading> => {
     const reading = await run.workspace.client.readCap(change.scope, run.options.cut, 'urgent')
     if (change.to === 'none' && typeof reading.observed === 'number') await readAncestors(reading, run)
     return reading
   }
   const reading = await read()
-  if (reading.observed !== change.from || (await verdictOf(change, reading, answer, run)) === 'zeroDropped') return reading
+  if (reading.observed !== change.from) return reading
   await run.clock.sleep(STALE_MS, run.options.cut)
   return read()
 }
