@@ -172,7 +172,8 @@ function linesAt(text: string, at: number, lines: readonly string[]): Splice {
 function insertInBrackets(layout: Layout, index: number, flow: string): readonly Splice[] {
   const { text, entries, close } = layout
   const entry = entries[index]
-  if (!entry) return [at(close, text.slice(layout.open, close) === ' ' ? `${flow} ` : flow)]
+  // A bracket that begins its line may stand where no content may.
+  if (!entry) return [at(beginsLine(text, close) ? layout.open : close, text.slice(layout.open, close) === ' ' ? `${flow} ` : flow)]
   const comma = commaAfter(layout, index)
   const line = nextLine(text, comma ?? entry.end)
   const next = entries[index + 1]?.start ?? close

@@ -185,7 +185,7 @@ function listLines(
       [`${at}${key}: [ ]`],
       [`${at}${key}:`],
       [`${at}${key}:${trailing(pen, undefined)}`],
-      [`${at}${key}: [ # c`, `${at}  ]`],
+      [`${at}${key}: [ # c`, `${at}${random.pick(['', '  '])}]`],
     ])
   if (random.chance(habits.inFlow / 3)) return flowList(pen, key, given, at)
   const indent = ' '.repeat(column + habits.dash)
