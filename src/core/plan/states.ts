@@ -55,7 +55,8 @@ export function entriesOf({ desired }: Pick<Resolution, 'desired'>): (key: Scope
 
 /**
  * Quarantine ends after 24 h, when the policy entry changes, or when the scope was skipped in between (the person returns). With an unknown
- * age it is over, because another attempt harms nobody. A 0 that the service does not store is not tried again before the policy changes.
+ * age it is over, because another attempt harms nobody. A 0 that the service does not store is not tried again before the policy changes; where it shows
+ * later, the readings after the write were old.
  * Whether the service knows a scope is never remembered: the last reading says it. Ledgers of earlier versions did remember it.
  */
 export function activeQuarantine(
@@ -63,6 +64,7 @@ export function activeQuarantine(
   resolution: Resolution,
   skipped: ReadonlySet<ScopeKey>,
   now: Instant,
+  readings: ReadonlyMap<ScopeKey, CapReading> = new Map(),
 ): { readonly active: ReadonlyMap<ScopeKey, Quarantined>; readonly over: readonly ScopeKey[] } {
   const askedAt = entriesOf(resolution)
   const active = new Map<ScopeKey, Quarantined>()
@@ -70,11 +72,16 @@ export function activeQuarantine(
   for (const one of entries) {
     const key = scopeKey(one.scope)
     const isYoung = isYounger(one.at, now, QUARANTINE_MS) || one.code === 'ZERO_NOT_STORED'
-    if (isYoung && one.code !== 'SCOPE_UNKNOWN' && isSameEntry(askedAt(key), one.entry) && !skipped.has(key)) active.set(key, one)
+    if (isYoung && !isRefuted(one, readings) && one.code !== 'SCOPE_UNKNOWN' && isSameEntry(askedAt(key), one.entry) && !skipped.has(key))
+      active.set(key, one)
     else over.push(key)
   }
   return { active, over }
 }
+
+/** The 0 that reads showed as unset after it was written shows now. */
+export const isRefuted = ({ scope, code }: Quarantined, readings: ReadonlyMap<ScopeKey, CapReading>): boolean =>
+  code === 'ZERO_NOT_STORED' && readings.get(scopeKey(scope))?.observed === 0
 
 /** Without the desired caps of quarantined scopes. Where the service did not store a 0, the cap from before it takes its place. */
 export function withoutQuarantined({ resolution, quarantined }: Snapshot): Resolution {

@@ -3,7 +3,7 @@
 
 import { ancestorsOf } from '../../core/interpret/effective.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
-import { unknownScopes } from '../../core/plan/states.ts'
+import { isRefuted, unknownScopes } from '../../core/plan/states.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { showUsage } from '../conditions/show.ts'
 import { marked, withoutPerson } from '../ledger/forget.ts'
@@ -90,7 +90,8 @@ async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promis
   const closed = await recoverIntents({ ledger, clock, readings: state.readings, quietAt }, desired, unknown)
   noteChecked(closed, workspace)
   recordRules(state, config, ledger, clock.now())
-  const isSame = unknown.symmetricDifference(desired.unknown).size === 0
+  const isLifted = desired.quarantine.active.values().some((one) => isRefuted(one, state.readings))
+  const isSame = unknown.symmetricDifference(desired.unknown).size === 0 && !isLifted
   const isUnchanged = closed.length === 0 && isSame && desired.inputs.grantsFrozen === grantsFrozen(client)
   return isUnchanged ? desired : desiredState(state, planner)
 }

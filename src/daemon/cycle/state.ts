@@ -200,7 +200,7 @@ export function desiredState(state: WorkspaceState, planner: Pick<Planner, 'conf
   const unlisted = unlistedGroups(state, owned)
   const toRead = withIntents(managed, ledger)
   const readings = unknownScopes(toRead, state.readings)
-  const { active, over } = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
+  const { active, over } = activeQuarantine(ledger.quarantined(), resolution, skipped, now, state.readings)
   const here = [...readings.values()].filter(({ scope }) => !isLeftAlone(scope, { skipped, people }))
   const withCap = groupsWithCap(resolution.desired)
   return {

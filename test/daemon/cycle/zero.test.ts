@@ -52,14 +52,15 @@ describe('a cap of 0', () => {
     await expectNothing(one)
   })
 
-  test('that one stale reading hides is read again, and kept', async () => {
-    const after = { write: -1 }
-    const isStale: Match = (operation, body) => reads('p001')(operation, body) && ++after.write === 1
+  test.each([1, 2])('that stale readings hide (%i) is kept, and is in sync once it shows', async (times) => {
+    const after = { write: -9 }
+    const isStale: Match = (operation, body) => reads('p001')(operation, body) && ++after.write > 0 && after.write <= times
     const one = await worldUnder({ caps: { team: 500 } }, { people: 20, wrapTransport: answering(isStale, 200) })
     one.onCall = ({ operation }) => {
       if (operation === 'UsageConfig') after.write = 0
     }
-    expect(await one.cycle({ caps: { team: 500, p001: 0 } })).toMatchObject({ result: 'success' })
+    expect((await one.cycle({ caps: { team: 500, p001: 0 } })).result).toBe(['success', 'error'][times - 1])
+    await expectNothing(one)
     expect([one.ledger.quarantined(), one.ledger.fact('seen')?.zero?.value]).toEqual([[], 'stored'])
   })
 
