@@ -177,11 +177,10 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
   const previous = state.usage?.previousCycle?.cycle
   const listed = new Set(state.usage?.roster.people.map(({ email }) => email))
   for (const one of [cycle, ...(previous ? [{ ...previous, endAt: midnight(Math.min(previous.endAt, cycle.startAt)) }] : [])]) {
-    const sums = await cycleSums(ledger, one)
+    const sums = await cycleSums(ledger, one, unassignable)
     if (sums) cycles.push(measuredCycle(one.startAt, sums, (email) => listed.has(email)))
   }
-  const measured: MeasuredAddOn | undefined =
-    asked && cycles.length > 0 ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
+  const measured: MeasuredAddOn | undefined = asked?.hasRows ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
   ledger.saveFact('addOn', measured)
   await ledger.commit()
   state.measured = measured
@@ -191,12 +190,13 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
 export async function cycleSums(
   ledger: Pick<Ledger, 'fact' | 'addOnSums' | 'firstDay' | 'useByPerson'>,
   { startAt, endAt }: Cycle,
+  unassignable = ledger.fact('addOn')?.unassignable ?? [],
 ): Promise<ReadonlyMap<string, AddOnSum> | undefined> {
   const asked = ledger.fact('addOnAsked')
   if (!asked?.hasRows || asked.fromAt > midnight(startAt)) return undefined
-  const unassignable = new Set(ledger.fact('addOn')?.unassignable)
-  const before = { fromAt: midnight(startAt), untilAt: Math.min((await ledger.firstDay('measured')) ?? 0, endAt) }
-  if ((await ledger.useByPerson(before)).some(({ email }) => !unassignable.has(email))) return undefined
+  const [before, never] = [Math.min((await ledger.firstDay('measured')) ?? 0, endAt), new Set(unassignable)]
+  const others = await ledger.useByPerson({ fromAt: midnight(startAt), untilAt: before })
+  if (others.some(({ email }) => !never.has(email))) return undefined
   return ledger.addOnSums({ fromAt: midnight(startAt), untilAt: endAt })
 }
 
