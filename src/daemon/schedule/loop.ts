@@ -233,7 +233,9 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const focus = new Set([...first, ...released])
   agenda.begun = now
   const isFrozen = grantsFrozen(workspace.client)
-  const { applied, desired, result } = await reconcile(workspace, state, { ...options, focus })
+  const { applied, desired, result } = await wakingAtGrant(workspace, state, agenda, () =>
+    reconcile(workspace, state, { ...options, focus }),
+  )
   // The rest follows at once, and with it what waits for it.
   if (applied?.interrupted === 'stopped' || first.size < changed.size) return
   agenda.begun = undefined
@@ -276,7 +278,7 @@ function waitsForBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): 
   return true
 }
 
-/** Runs `work`, and interrupts it when a grant starts or ends or after `dueMs`, as a policy edit would: a sweep can be long. */
+/** Runs `work`, and interrupts it when a grant starts or ends or after `dueMs`, as a policy edit would: a cycle can be long. */
 async function wakingAtGrant<T>(
   workspace: Workspace,
   state: WorkspaceState,

@@ -62,9 +62,7 @@ describe('an edit of the policy', () => {
     await one.clock.pass(MINUTE)
     set({ caps: capsOf(10, 500) })
     await one.clock.pass(SECOND)
-    const [hold] = one.workspace.shown.planned?.plan.holds ?? []
-    expect(hold).toBeDefined()
-    set({ caps: capsOf(10, 500), approvalIds: [hold?.id ?? ''] })
+    set({ caps: capsOf(10, 500), approvalIds: [one.workspace.shown.planned?.plan.holds[0]?.id ?? 'none'] })
     await one.clock.pass(SECOND)
     expect(one.caps()).toEqual(capsOf(10, 500))
   })
