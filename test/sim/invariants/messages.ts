@@ -24,6 +24,7 @@ const mayHaveArrived = ({ outcome }: Sent): boolean => outcome !== 'refused'
 function createPost(scene: Scene) {
   const sent = new Map<string, Sent[]>()
   let open: readonly (readonly [string, { readonly level: number }])[] = []
+  const forgotten = new Set<string>()
   const written: { readonly event: string; readonly scope: Scope; readonly line: string; readonly atMs: number }[] = []
   const idOf = (key: string): string => (/^\["(event|digest)/.test(key) ? key : `${scene.ledger()?.fact('told')?.cycleStartAt} ${key}`)
   const wordOf = (scope: Scope): string => {
@@ -36,7 +37,11 @@ function createPost(scene: Scene) {
     of: (...key: readonly string[]): readonly Sent[] => sent.get(idOf(key.length > 1 ? JSON.stringify(key) : (key[0] ?? ''))) ?? [],
     note(step: Step): void {
       if (step.kind === 'world' && step.what === 'wall-jump') post.hasJumped = true
-      if (step.kind === 'forgotten') for (const key of sent.keys()) if (key.includes(`"${step.email}"`)) sent.delete(key)
+      if (step.kind === 'forgotten') forgotten.add(`"${step.email}"`)
+      // A daemon erases what it has told since as well, once it takes the mark up.
+      const isErased = step.kind === 'forgotten' || (step.kind === 'recorded' && step.values[0] === 'forgotten')
+      if (isErased) for (const key of sent.keys()) if ([...forgotten].some((email) => key.includes(email))) sent.delete(key)
+      if (isErased && step.kind === 'recorded') forgotten.clear()
       if (step.kind === 'message') {
         const { key, level, values } = step.message
         sent.set(idOf(key), [...post.of(key), { level, atMs: scene.elapsed(), lines: [values['items']].flat() }])
