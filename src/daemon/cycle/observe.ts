@@ -71,9 +71,8 @@ function isDue(scope: Scope, state: WorkspaceState, { focus, slice, readSince }:
   const key = scopeKey(scope)
   const readAt = state.readings.get(key)?.readAt
   // Guards cannot count people without the caps of the team and the groups, so a focused cycle reads those that were never read.
-  if (focus) return focus.has(key) || (scope.kind !== 'user' && readAt === undefined)
-  if (readAt === undefined) return true
-  return (slice?.has(key) ?? true) && (readSince === undefined || readAt < readSince)
+  if (readAt === undefined) return !focus || focus.has(key) || scope.kind !== 'user'
+  return ((focus ?? slice)?.has(key) ?? true) && (readSince === undefined || readAt < readSince)
 }
 
 /** Records how this deployment treats caps, and how open intents ended. */

@@ -47,7 +47,7 @@ export interface CycleOptions {
   readonly focus?: ReadonlySet<ScopeKey>
   /** A sweep reads only these scopes and plans the others with their earlier readings; absent: all. */
   readonly slice?: ReadonlySet<ScopeKey>
-  /** An interrupted sweep goes on: scopes read since then are not read again. */
+  /** An interrupted cycle goes on: scopes read since then are not read again. */
   readonly readSince?: Instant
   /** Aborts to stop early: reads at once, writes before the next one; the one in flight still finishes. */
   readonly stop?: AbortSignal

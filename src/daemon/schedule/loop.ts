@@ -46,8 +46,8 @@ const newAgenda = () => ({
   sweepSince: undefined as Instant | undefined,
   /** What the last cycle knew to be asked of each scope. */
   asked: undefined as ReadonlyMap<ScopeKey, DesiredCap> | undefined,
-  /** What a focused cycle that did not come to its end was asked: what has changed since then goes first. */
-  begun: undefined as ReadonlyMap<ScopeKey, DesiredCap> | undefined,
+  /** When the focused cycle began that did not come to its end, and what it was asked: what has changed since then goes first. */
+  begun: undefined as { readonly at: Instant; readonly asked: ReadonlyMap<ScopeKey, DesiredCap> } | undefined,
   /** True while surely no scope is asked something else than `asked`: saves comparing before every sleep, which is expensive. */
   isUnchanged: NEVER,
   /** The last cycle found no reason to believe the wall clock, which has jumped. */
@@ -228,13 +228,14 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const released = agenda.isPolicyNew ? held.map((change) => scopeKey(change.scope)) : []
   const { asked, begun } = agenda
   const { changed, now } = asked ? changesSince(asked, workspace, state, agenda) : { changed: new Set<ScopeKey>(), now: undefined }
-  const newest = begun ? changed.intersection(changesSince(begun, workspace, state, agenda).changed) : changed
+  const newest = begun ? changed.intersection(changesSince(begun.asked, workspace, state, agenda).changed) : changed
   const first = newest.size > 0 ? newest : changed
   const focus = new Set([...first, ...released])
-  agenda.begun = now
+  const readSince = first === newest ? undefined : begun?.at
+  agenda.begun = now && { at: begun?.at ?? workspace.clock.now(), asked: now }
   const isFrozen = grantsFrozen(workspace.client)
   const { applied, desired, result } = await wakingAtGrant(workspace, state, agenda, () =>
-    reconcile(workspace, state, { ...options, focus }),
+    reconcile(workspace, state, { ...options, focus, readSince }),
   )
   // The rest follows at once, and with it what waits for it.
   if (applied?.interrupted === 'stopped' || first.size < changed.size) return
@@ -247,6 +248,7 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
 }
 
 async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Agenda, usage: boolean, options: StepOptions): Promise<void> {
+  agenda.begun = undefined
   const isResumed = agenda.sweepSince !== undefined
   if (!isResumed) {
     agenda.sweepSince = workspace.clock.now()
