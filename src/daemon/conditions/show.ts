@@ -65,7 +65,7 @@ export function outcomeOf({ state, applied, after, scopes }: CycleEnd): Outcome 
 
 /** Why writing ended early. */
 const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = {
-  stopped: 'the remaining changes were not written: the daemon was told to stop, or the policy changed',
+  stopped: 'the remaining changes were not written: the daemon was told to stop, the policy changed, or a grant starts or ends',
   paused: 'the remaining changes were not written: a pause began',
   ledger: 'the remaining changes were not written: the ledger could not record it',
   refused: 'the remaining changes were not written: the service takes no writes',
