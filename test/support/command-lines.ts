@@ -54,10 +54,10 @@ const optionsOf = (name: string): Program['options'] =>
 /** The long flags of a command, such as `--out`; without those of the program, hidden ones and `--help`. */
 export const flagsOf = (name: string): readonly string[] => optionsOf(name).flatMap(({ long, hidden }) => (hidden ? [] : (long ?? [])))
 
-/** The flags whose help tells the default in words: each with its values, which are its choices or the end of its help, and with the default. */
+/** The flags whose help tells the default in words: each with its values, which are its choices or stand before the default, and with that. */
 export const presetsOf = (name: string): readonly (readonly [flag: string, values: readonly string[], preset: string])[] =>
   optionsOf(name).flatMap(({ long, argChoices, description, defaultValueDescription: preset }) => {
-    const [, values = ''] = /(?:; |\()([^;(]*?)\)?$/.exec(description) ?? []
+    const [, values = ''] = /(?:; |\()([^;(]*?)\)?$/.exec(description.replace(/ \(default: .*| ?; default: .*/, '')) ?? []
     return long && preset !== undefined ? [[long, argChoices ?? values.split(' | '), preset] as const] : []
   })
 

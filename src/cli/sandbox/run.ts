@@ -21,10 +21,10 @@ type SandboxFlags = FlagsOf<typeof COMMANDS.sandbox> & Readonly<Record<string, u
 export const register: Register = (command, cli) => {
   action(COMMANDS.sandbox, sandboxCommand)(command, cli)
   for (const { flag, values, default: preset, help } of SETTINGS) {
-    command.addOption(new Option(`${flag} <n>`, `${help}; ${values} (default: ${preset})`))
+    command.addOption(new Option(`${flag} <n>`, `${help}; ${values} (default: ${preset})`).default(undefined, preset))
   }
   for (const { flag, values, choices, default: preset, help } of SWITCHES) {
-    const option = new Option(`${flag} <value>`, `${help} (${choices ? '' : `${values}; `}default: ${preset})`)
+    const option = new Option(`${flag} <value>`, `${help} (${choices ? '' : `${values}; `}default: ${preset})`).default(undefined, preset)
     // For the help and completion alone: the sandbox reads the text itself, and tells of all wrong ones at once.
     option.argChoices = choices && [...choices]
     command.addOption(option)
