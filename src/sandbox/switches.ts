@@ -62,13 +62,14 @@ const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) =>
 
 export const SWITCHES: readonly Flag<keyof Switches>[] = Object.entries(ROWS).map(([name, row]) => {
   const reading: Reading<unknown> = 'choices' in row ? oneOf(row.choices) : READINGS[row.reads]
-  const help = 'of' in row ? `probabilities of ${row.of.join(', ')}; ${row.help}` : row.help
+  const of = 'of' in row ? ` of ${row.of.join(', ')}` : ''
+  const help = of ? `probabilities${of}; ${row.help}` : row.help
   return {
     ...reading,
     name: name as keyof Switches,
     flag: flagOf(name),
     help,
-    wrong: `not a value of this switch; write ${reading.values}`,
+    wrong: `not a value of this switch; write ${reading.values}${of && `: probabilities${of}`}`,
   }
 })
 
