@@ -1,7 +1,7 @@
 // What every command that reads the service shares: each workspace with a client that cannot write, its ledger, and the plan that follows
 // from both. Nothing here writes, to the service or to the ledger. Also saves a file as a whole.
 
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
@@ -22,17 +22,27 @@ const UNWRITTEN: Readonly<Record<string, string>> = {
 }
 
 /**
- * Writes a text. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
- * link is followed. After an error, which is told in words, nothing is left behind.
+ * Writes JSON. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
+ * link is followed. A file that holds something else than JSON, such as the ledger, is not replaced. After an error, which is told in words,
+ * nothing is left behind.
  */
 export function saveWhole(file: string, text: string, mode = 0o666): void {
   try {
-    const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
-    if (isSpecial) writeFileSync(file, text, { mode })
+    const there = statSync(file, { throwIfNoEntry: false })
+    if (there?.isFile() === false) writeFileSync(file, text, { mode })
+    else if (there && there.size > 0 && firstOf(file) !== '{')
+      throw new Error('it holds something else, which would be lost; name another file')
     else replace(file, text, mode)
   } catch (error) {
     throw new CommandError(`${file} cannot be written: ${UNWRITTEN[codeIn(error) ?? ''] ?? messageOf(error)}`)
   }
+}
+
+function firstOf(file: string): string {
+  using opened = new DisposableStack()
+  const first = Buffer.alloc(1)
+  readSync(opened.adopt(openSync(file, 'r'), closeSync), first)
+  return first.toString()
 }
 
 function replace(file: string, text: string, mode: number): void {
