@@ -298,8 +298,8 @@ function policyText({ policy }: EventOf<'policy-loaded'>): string {
 }
 
 const ENDINGS: Readonly<Record<EventOf<'cycle-finished'>['result'], string>> = {
-  success: 'caps are as declared',
-  noop: 'nothing to do',
+  success: 'caps were written',
+  noop: 'nothing was written',
   partial: 'done in part',
   held: 'the rest is held',
   error: 'failed',
