@@ -17,15 +17,15 @@ protected: [grace.hopper@example.com]`
 
 test('plan --out takes the place of a link or of a file that others may read, and touches nothing behind it', async () => {
   const at = await world({ policy: POLICY })
-  writeFileSync(at.path('theirs'), 'theirs', { mode: 0o644 })
+  writeFileSync(at.path('theirs'), '{}', { mode: 0o644 })
   symlinkSync(at.path('theirs'), at.path('plan.json'))
-  writeFileSync(at.path('open.json'), 'old', { mode: 0o644 })
+  writeFileSync(at.path('open.json'), '{"kind": "Plan"}', { mode: 0o644 })
   for (const name of ['plan.json', 'open.json']) {
     expect(await at.run('plan', '--out', at.path(name))).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(at.read(name)).kind).toBe('Plan')
     expect(lstatSync(at.path(name)).mode.toString(8)).toBe('100600')
   }
-  expect(at.read('theirs')).toBe('theirs')
+  expect(at.read('theirs')).toBe('{}')
 })
 
 test.each([true, false])('plan shows what the next start does with a write that a crash left open (it landed: %s)', async (hasLanded) => {

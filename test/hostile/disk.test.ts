@@ -13,10 +13,10 @@ import { atEnd, CAP, daemon, daemonFiles, endAll, type Folder, folder, heals, pa
 
 afterAll(endAll)
 
-/** Mounts a file system of one megabyte in a folder; false where this machine does not allow it. */
+/** Mounts a small file system with room for a young ledger in a folder; false where this machine does not allow it. */
 function mount(path: string): boolean {
   mkdirSync(path, { recursive: true })
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path])
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path])
   if (status === 0) atEnd(() => spawnSync('umount', ['-l', path]))
   return status === 0
 }
