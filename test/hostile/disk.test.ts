@@ -13,10 +13,10 @@ import { atEnd, CAP, daemon, daemonFiles, endAll, type Folder, folder, heals, pa
 
 afterAll(endAll)
 
-/** Mounts a small file system with room for a young ledger in a folder; false where this machine does not allow it. */
-function mount(path: string): boolean {
+/** Mounts a file system of so many megabytes in a folder; false where this machine does not allow it. */
+function mount(path: string, size = 1): boolean {
   mkdirSync(path, { recursive: true })
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path])
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}m`, 'tmpfs', path])
   if (status === 0) atEnd(() => spawnSync('umount', ['-l', path]))
   return status === 0
 }
@@ -75,7 +75,7 @@ describe('a disk that', () => {
 
   test.skipIf(!CAN_MOUNT)('is full stops writing to the service, and nothing else, until there is room', async () => {
     const at = folder()
-    mount(join(at.path, 'disk'))
+    mount(join(at.path, 'disk'), 8)
     const good = await service()
     const one = await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
     await heals(good)
