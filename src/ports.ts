@@ -239,10 +239,11 @@ export interface Ledger extends Records {
   /** What is known of everybody's past use, by e-mail in order; or of one person. */
   histories(email?: string): Promise<readonly PersonHistory[]>
   /**
-   * Changes what is known of one person's past use, also beside other processes, and replaces their use on some days with it. `change` makes
-   * the new value from the present one, and may be called again; undefined changes nothing. Resolves with whether anything was changed.
+   * Changes what is known of the past use of people, also beside other processes, and replaces their use on some days with it, in one
+   * transaction. `change` makes the new value from the present one, and may be called again; undefined changes nothing. Resolves with whether
+   * anything was changed.
    */
-  changeHistory(email: string, change: (before: PersonHistory) => HistoryChange | undefined): Promise<boolean>
+  changeHistory(emails: readonly string[], change: (before: PersonHistory) => HistoryChange | undefined): Promise<boolean>
   /** Removes all use that `changeHistory` has saved, and saves when, as the fact `history`. */
   dropHistories(at: Instant): Promise<void>
   /** The first day of which only readings tell, or of which add-on use is measured. */

@@ -60,9 +60,9 @@ async function lossRows(): Promise<readonly Row[]> {
     let left = Math.floor(point / 2)
     const dying: Ledger = {
       ...ledger,
-      async changeHistory(email, change) {
+      async changeHistory(emails, change) {
         if (left === 0 && point % 2 === 0) throw new Error('killed')
-        const changed = await ledger.changeHistory(email, change)
+        const changed = await ledger.changeHistory(emails, change)
         if (left === 0) throw new Error('killed')
         left -= 1
         return changed

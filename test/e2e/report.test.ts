@@ -101,7 +101,7 @@ test('a person whose rows cannot be found is in a past cycle with the sum of the
   const rows = [row, { ...row, email: '', used: credits(540), addOn: credits(47) }]
   await ledger.saveAddOnUse({ fromAt: month(1), untilAt: month(0), rows, asked })
   const days = { fromAt: month(1), untilAt: month(0) }
-  await ledger.changeHistory(grace, (history) => ({
+  await ledger.changeHistory([grace], (history) => ({
     history: { ...history, known: [{ ...days, readAt }] },
     told: { ...days, rows: [{ dayAt: month(1), used: credits(540) }] },
   }))

@@ -65,7 +65,7 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
     },
     histories: async (only) =>
       [...histories.values()].filter(({ email }) => only === undefined || email === only).sort((a, b) => (a.email < b.email ? -1 : 1)),
-    async changeHistory(email, change) {
+    async changeHistory([email = ''], change) {
       const made = change(histories.get(email) ?? { email, known: [] })
       if (!made) return false
       histories.set(email, made.history)
@@ -188,7 +188,7 @@ const answer = fc
   .map(({ who, fromAt, length, amounts, readAt }) => (ledger: Ledger) => {
     const range = { fromAt, untilAt: fromAt + length * DAY }
     const rows = amounts.slice(0, length).flatMap((used, index) => (used === undefined ? [] : [{ dayAt: fromAt + index * DAY, used }]))
-    return ledger.changeHistory(who, (before) => ({
+    return ledger.changeHistory([who], (before) => ({
       history: { ...before, known: withDays(before.known, { ...range, readAt }, 0) },
       told: { ...range, rows },
     }))

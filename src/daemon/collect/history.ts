@@ -34,6 +34,8 @@ const CLAIM_MS = MINUTE_MS / 2
 /** How often, and how often at most, people whom another process reads are looked at again. */
 const WAIT_MS = 5_000
 const MOST_ROUNDS = 1_000
+/** People who need no request are saved together, and others have a turn between: a transaction for each would hold up a sweep beside it. */
+const INACTIVE_AT_ONCE = 20
 
 export type HistoryOutcome = Awaited<ReturnType<typeof collectHistory>>
 
@@ -136,7 +138,15 @@ async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise
   const active = emails.length > 1 ? await activeIn(run, range) : undefined
   // Where the workspace used something, a listing in which nobody was active tells nothing.
   const isTold = !total.used || active?.values().some((days) => days > 0)
-  const queue = emails.values()
+  const isInactive = (email: string): boolean => isTold === true && active?.get(email) === 0 && !mustHaveUsed(run, range, email)
+  const inactive = emails.filter(isInactive)
+  for (let first = 0; first < inactive.length && !run.stopped; first += INACTIVE_AT_ONCE) {
+    await run.parts.clock.sleep(0, run.signal)
+    const some = inactive.slice(first, first + INACTIVE_AT_ONCE)
+    await keep(run, range, some, { rows: [], isFound: false, isSilent: false })
+    run.onDone?.(some.length)
+  }
+  const queue = emails.filter((email) => !isInactive(email)).values()
   const claimed: string[] = []
   let told = 0
   const work = async (): Promise<void> => {
@@ -180,14 +190,10 @@ const mustHaveUsed = ({ roster, wanted, listed }: Run, { fromAt, untilAt }: Days
 /** Returns the use that was kept; `claimed`: another process reads this person now. */
 async function readPerson(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number | 'claimed'> {
   const { ledger, clock } = run.parts
-  if (activeDays === 0 && !mustHaveUsed(run, range, email)) {
-    await keep(run, range, email, { rows: [], isFound: false, isSilent: false })
-    return 0
-  }
   // A rest must not be taken with a claim, which would run out.
   await run.onRequest?.()
   let isKnown = false
-  const isMine = await ledger.changeHistory(email, (history) => {
+  const isMine = await ledger.changeHistory([email], (history) => {
     // Another process may have read it since the plan was made.
     isKnown = rangesToRead(range, soundDays(history.known, clock.now()), [], run.lagMs).length === 0
     return isKnown ? undefined : claimed(history, run.parts.collector.by, clock.now())
@@ -198,7 +204,7 @@ async function readPerson(run: Run, range: Days, email: string, activeDays: numb
     return await readClaimed(run, range, email, activeDays, total)
   } catch (error) {
     // Nobody has to wait for a run that was stopped.
-    await ledger.changeHistory(email, (history) => ({ history: withoutClaim(history) })).catch(() => undefined)
+    await ledger.changeHistory([email], (history) => ({ history: withoutClaim(history) })).catch(() => undefined)
     throw error
   }
 }
@@ -211,7 +217,7 @@ async function readClaimed(run: Run, range: Days, email: string, activeDays: num
   const answer = await ask(run, () => client.readRuns(question, run.signal))
   if (answer.failure) {
     run.failed += 1
-    await ledger.changeHistory(email, (history) => ({ history: withoutClaim(history) }))
+    await ledger.changeHistory([email], (history) => ({ history: withoutClaim(history) }))
     return 0
   }
   const rows = usedByDay(answer.value.rows, range)
@@ -226,7 +232,7 @@ async function readClaimed(run: Run, range: Days, email: string, activeDays: num
     run.today.set(email, sumOfDays(usedByDay(answer.value.rows, { fromAt, untilAt })))
   }
   const isFound = answer.value.rows.length > 0
-  await keep(run, range, email, { rows, isFound, isSilent: !isFound && (activeDays ?? 0) > 0 })
+  await keep(run, range, [email], { rows, isFound, isSilent: !isFound && (activeDays ?? 0) > 0 })
   return sum
 }
 
@@ -241,11 +247,11 @@ const withoutClaim = ({ claim: _, ...history }: PersonHistory): PersonHistory =>
 async function keep(
   { parts: { ledger, clock, client }, lagMs }: Run,
   range: Days,
-  email: string,
+  emails: readonly string[],
   { rows, isFound, isSilent }: { readonly rows: readonly UsedDay[]; readonly isFound: boolean; readonly isSilent: boolean },
 ): Promise<void> {
   const read = { ...range, readAt: nowForBoth({ clock, client }), isSilent: isSilent || undefined }
-  await ledger.changeHistory(email, (history) => ({
+  await ledger.changeHistory(emails, (history) => ({
     history: { ...withoutClaim(history), known: withDays(history.known, read, lagMs), ...(isFound && { isFound }) },
     // What readings tell of a silent person stays.
     told: !isSilent || history.isFound ? { ...range, rows } : undefined,
@@ -269,6 +275,6 @@ async function compare({ parts, roster, today, wanted, lagMs, listed }: Run): Pr
     const settled = sumOfDays(rows.filter(({ dayAt }) => dayAt < openAt && dayAt >= begunAt))
     const doubt = doubtOf(startAt, wholeCents(sumOfDays(rows) + usedToday), settled, listed.get(email))
     if (JSON.stringify(doubt) !== JSON.stringify(before.doubt))
-      await ledger.changeHistory(email, ({ doubt: _, ...history }) => ({ history: { ...history, doubt } }))
+      await ledger.changeHistory([email], ({ doubt: _, ...history }) => ({ history: { ...history, doubt } }))
   }
 }

@@ -294,16 +294,19 @@ function histories(state: State): Pick<Ledger, 'histories' | 'changeHistory'> {
   const decoded = (row: DataRow): PersonHistory => readRow(rows.name, 'known_days', row)
   return {
     histories: async (email) => (await rows.knownDays(email)).map(decoded),
-    changeHistory: (email, change) =>
+    changeHistory: (emails, change) =>
       run(async () => {
         for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
-          const [row] = await rows.knownDays(email)
-          const made = change(row ? decoded(row) : { email, known: [] })
-          if (!made) return false
-          const { history, told } = made
-          const before = row && String(row.data)
+          const changes: RowChange[] = []
+          for (const email of emails) {
+            const [row] = await rows.knownDays(email)
+            const made = change(row ? decoded(row) : { email, known: [] })
+            const before = row && String(row.data)
+            if (made) changes.push({ kind: 'days', email, data: JSON.stringify(made.history), before, told: made.told })
+          }
+          if (changes.length === 0) return false
           try {
-            await rows.write([{ kind: 'days', email, data: JSON.stringify(history), before, told }])
+            await rows.write(changes)
             return true
           } catch (error) {
             if (!(error instanceof StaleRow)) throw error

@@ -223,9 +223,9 @@ describe('ended at any point, and started again', () => {
         let left = step
         const dying: typeof ledger = {
           ...ledger,
-          async changeHistory(email, change) {
+          async changeHistory(emails, change) {
             if (left === 0 && !isKept) throw new Error('killed before')
-            const changed = await ledger.changeHistory(email, change)
+            const changed = await ledger.changeHistory(emails, change)
             if (left === 0) throw new Error('killed after')
             left -= 1
             return changed
@@ -282,7 +282,7 @@ test('who is claimed by a process that ended is waited for, and nobody else is r
   const night = { ...clock, now: () => clock.now() - 11 * HOUR }
   const one = await service({}, { clock: night })
   const ledger = await newLedger(night)
-  await ledger.changeHistory('ada.lovelace@example.com', (before) => ({
+  await ledger.changeHistory(['ada.lovelace@example.com'], (before) => ({
     history: { ...before, claim: { by: 'dead', untilAt: night.now() + HOUR / 120 } },
   }))
   await run(one, partsOf(one, ledger))

@@ -42,7 +42,7 @@ async function filled(file: string) {
   await ledger.saveRuns(TEAM, { fromAt: 0, untilAt: 9 * DAY, rows, asked })
   const paid = { dayAt: 3 * DAY, email: 'ada@example.com', model: 'a\\\0', used: credits(2), addOn: credits(1.5) }
   const more = { fromAt: 0, throughAt: 0, readAt: 1, wideAt: 1, hasRows: true, emptyDays: 0, isWhole: false }
-  await ledger.changeHistory('ada@example.com', (before) => ({ history: { ...before, known: [{ fromAt: 0, untilAt: DAY, readAt: 1 }] } }))
+  await ledger.changeHistory(['ada@example.com'], (before) => ({ history: { ...before, known: [{ fromAt: 0, untilAt: DAY, readAt: 1 }] } }))
   await ledger.saveAddOnUse({ fromAt: 0, untilAt: 9 * DAY, rows: [paid], asked: more })
   let burned = NOTHING_BURNED
   for (const [amount, readAt] of [

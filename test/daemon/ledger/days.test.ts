@@ -17,7 +17,7 @@ type Ledger = Awaited<ReturnType<Awaited<ReturnType<typeof open>>['workspace']>>
 const tell = (ledger: Ledger, name: string, from: number, until: number, used: number): Promise<boolean> => {
   const range = { fromAt: from * DAY, untilAt: until * DAY }
   const rows = Array.from({ length: until - from }, (_, day) => ({ dayAt: (from + day) * DAY, used: credits(used) }))
-  return ledger.changeHistory(email(name), (before) => ({
+  return ledger.changeHistory([email(name)], (before) => ({
     history: { ...before, known: [...before.known, { ...range, readAt: 900 * DAY }] },
     told: { ...range, rows },
   }))
