@@ -48,7 +48,7 @@ function createPost(scene: Scene) {
       }
       // The record of a message is all that is left of it where the process died before it left.
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'told') {
-        const { entries } = step.values[1] as Told
+        const { entries } = (step.values[1] ?? { entries: {} }) as Told
         open = Object.entries(entries).filter(([, { state }]) => state === 'sending')
       }
       if (step.kind === 'died') {
