@@ -262,7 +262,7 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }
   const share = await knownShare(ledger, usage?.roster, days)
   const isKnown = share >= ENOUGH_KNOWN
-  const summed = await sumOfDays(ledger, days)
+  const summed = await useByBestSource(ledger, days)
   const other: readonly (readonly [string, Credits])[] = last && !isKnown ? Object.entries(last.used) : summed
   const used = measured
     ? [...measured.map(([email, sum]) => [email, sum.used] as const), ...other.filter(([email]) => unassignable.has(email))]
@@ -282,7 +282,7 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
 }
 
 /** Each person's use on these days, the most first; each day from its best source. */
-async function sumOfDays(ledger: Ledger, days: Days): Promise<readonly (readonly [string, Credits])[]> {
+async function useByBestSource(ledger: Ledger, days: Days): Promise<readonly (readonly [string, Credits])[]> {
   const { people, days: each } = await daysOf(ledger, days, await commonDays(ledger, Number.POSITIVE_INFINITY))
   const sums = new Float64Array(people.length)
   for (const { people: places, cents } of each)

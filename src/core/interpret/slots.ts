@@ -52,11 +52,14 @@ export function interpret(inputs: SlotInputs) {
     }
   const isUnset = (group: ScopeKey): boolean => shown(group) !== 'unknown' && !inputs.groupsWithCap.has(group) && mayBeInherited(group)
   const inheritedKnown = inheritedReader(isUnset)
-  const mayApply = (key: ScopeKey, value: Observed, capAt = shown): boolean =>
-    key !== TEAM_KEY && [false, true].some((isSo) => inheritedReader(() => isSo, undefined, capAt)(key) === value)
+  const mayApplyBy = (capAt: CapAt) => {
+    const possible = [false, true].map((isUnsetThere) => inheritedReader(() => isUnsetThere, undefined, capAt))
+    return (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && possible.some((reader) => reader(key) === value)
+  }
+  const [mayApply, mayHaveApplied] = [mayApplyBy(shown), mayApplyBy(lastKnown)]
   const hiddenAncestors = (key: ScopeKey): readonly ScopeKey[] => {
     const cap = lastKnown(key)
-    if (unlisted.length === 0 || readings.get(key)?.scope.kind !== 'user' || cap === undefined || mayApply(key, cap, lastKnown)) return []
+    if (unlisted.length === 0 || readings.get(key)?.scope.kind !== 'user' || cap === undefined || mayHaveApplied(key, cap)) return []
     return unlisted.filter((group) => sharedCap([...groupsOf(key), group], lastKnown).cap === cap)
   }
   const unexplained = (key: ScopeKey): Cap | undefined => {
@@ -70,7 +73,7 @@ export function interpret(inputs: SlotInputs) {
   const mayBeUnset = (key: ScopeKey): boolean => key !== TEAM_KEY && isUncertain(key) && (model.reads === 'inherited' || hasCapAbove(key))
   const mayBeInherited = (key: ScopeKey): boolean =>
     isUncertain(key) &&
-    (mayApply(key, lastKnown(key) ?? 'unknown', lastKnown) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
+    (mayHaveApplied(key, lastKnown(key) ?? 'unknown') || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   return {
     model,
     /** What was read; undefined for a scope that is not managed. */

@@ -55,8 +55,8 @@ export function entriesOf({ desired }: Pick<Resolution, 'desired'>): (key: Scope
 
 /**
  * Quarantine ends after 24 h, when the policy entry changes, or when the scope was skipped in between (the person returns). With an unknown
- * age it is over, because another attempt harms nobody. A 0 that the service does not store is not tried again before the policy changes; where it shows
- * later, the readings after the write were old.
+ * age it is over, because another attempt harms nobody. A 0 that the service does not store is not tried again before the policy changes; where
+ * it shows later, the readings after the write were old.
  * Whether the service knows a scope is never remembered: the last reading says it. Ledgers of earlier versions did remember it.
  */
 export function activeQuarantine(

@@ -232,13 +232,13 @@ export async function askMeasured(
   state: CollectState,
   signal?: AbortSignal,
 ): Promise<void> {
-  const cycle = cycleOf(state.usage)
-  if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
+  const [cycle, now] = [cycleOf(state.usage), clock.now()]
+  if (!cycle || (state.measured && isYounger(state.measured.readAt, now, FRESH_MS))) return
   // By e-mail; '' for people whom no listing names.
   const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
   const failure = await readForward({
-    ...{ key: 'addOn', chunkDays: new Map(), now: clock.now(), before: undefined, firstAt: midnight(cycle.startAt) },
+    ...{ key: 'addOn', chunkDays: new Map(), now, before: undefined, firstAt: midnight(cycle.startAt) },
     ask: (days) => askAddOn(client, days, signal),
     async save(_days, reading) {
       unassignable = reading.unassignable
@@ -248,5 +248,5 @@ export async function askMeasured(
       }
     },
   })
-  if (!failure && sums.size > 0) state.measured = { readAt: clock.now(), cycles: [measuredCycle(cycle.startAt, sums)], unassignable }
+  if (!failure && sums.size > 0) state.measured = { readAt: now, cycles: [measuredCycle(cycle.startAt, sums)], unassignable }
 }

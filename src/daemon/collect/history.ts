@@ -139,14 +139,15 @@ async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise
   // Where the workspace used something, a listing in which nobody was active tells nothing.
   const isTold = !total.used || active?.values().some((days) => days > 0)
   const isInactive = (email: string): boolean => isTold === true && active?.get(email) === 0 && !mustHaveUsed(run, range, email)
-  const inactive = emails.filter(isInactive)
+  const byNeed = Map.groupBy(emails, isInactive)
+  const inactive = byNeed.get(true) ?? []
   for (let first = 0; first < inactive.length && !run.stopped; first += INACTIVE_AT_ONCE) {
     await run.parts.clock.sleep(0, run.signal)
     const some = inactive.slice(first, first + INACTIVE_AT_ONCE)
     await keep(run, range, some, { rows: [], isFound: false, isSilent: false })
     run.onDone?.(some.length)
   }
-  const queue = emails.filter((email) => !isInactive(email)).values()
+  const queue = (byNeed.get(false) ?? []).values()
   const claimed: string[] = []
   let told = 0
   const work = async (): Promise<void> => {

@@ -227,12 +227,13 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.isPolicyNew ? held.map((change) => scopeKey(change.scope)) : []
   const { asked, begun } = agenda
-  const { changed, now } = asked ? changesSince(asked, workspace, state, agenda) : { changed: new Set<ScopeKey>(), now: undefined }
-  const newest = begun ? changed.intersection(changesSince(begun.asked, workspace, state, agenda).changed) : changed
+  const current = askedNow(workspace, state, agenda)
+  const changed = asked ? current.changedSince(asked) : new Set<ScopeKey>()
+  const newest = begun ? changed.intersection(current.changedSince(begun.asked)) : changed
   const first = newest.size > 0 ? newest : changed
   const focus = new Set([...first, ...released])
   const readSince = first === newest ? undefined : begun?.at
-  agenda.begun = now && { at: begun?.at ?? workspace.clock.now(), asked: now }
+  agenda.begun = asked && { at: begun?.at ?? workspace.clock.now(), asked: current.asked }
   const isFrozen = grantsFrozen(workspace.client)
   const { applied, desired, result } = await wakingAtGrant(workspace, state, agenda, () =>
     reconcile(workspace, state, { ...options, focus, readSince }),
@@ -356,21 +357,27 @@ function unchangedFrom(workspace: Workspace, state: WorkspaceState, agenda: Agen
 /** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   if (!agenda.asked || agenda.isUnchanged()) return new Set()
-  const { changed } = changesSince(agenda.asked, workspace, state, agenda)
+  const changed = askedNow(workspace, state, agenda).changedSince(agenda.asked)
   if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state, agenda)
   return changed
 }
 
-/** What is asked now, and of which scopes it is something else than `before`. */
-function changesSince(before: ReadonlyMap<ScopeKey, DesiredCap>, workspace: Workspace, state: WorkspaceState, agenda: Agenda) {
+/** What is asked of each scope now; resolved once, however often it is compared. */
+function askedNow(workspace: Workspace, state: WorkspaceState, agenda: Agenda) {
   const inputs = { ...desiredInputs(state, workspace), now: grantTime(workspace, agenda) }
-  const now = byScope(resolveDesired(inputs).desired)
-  const changed = new Set<ScopeKey>()
-  for (const [key, { entry }] of now) if (!isSameEntry(before.get(key)?.entry ?? UNDECLARED, entry)) changed.add(key)
+  const asked = byScope(resolveDesired(inputs).desired)
   // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
   const isRestored = (key: ScopeKey, { entry: { kind } }: DesiredCap): boolean => kind === 'restore' && !inputs.owned.has(key)
-  for (const [key, one] of before) if (!now.has(key) && !isRestored(key, one)) changed.add(key)
-  return { now, changed }
+  return {
+    asked,
+    /** The scopes of which something else was asked before. */
+    changedSince(before: ReadonlyMap<ScopeKey, DesiredCap>): ReadonlySet<ScopeKey> {
+      const changed = new Set<ScopeKey>()
+      for (const [key, { entry }] of asked) if (!isSameEntry(before.get(key)?.entry ?? UNDECLARED, entry)) changed.add(key)
+      for (const [key, one] of before) if (!asked.has(key) && !isRestored(key, one)) changed.add(key)
+      return changed
+    },
+  }
 }
 
 /** The wall clock may be set during a sleep: while a grant is awaited, check at least this often. */
