@@ -1,5 +1,6 @@
 // "Did you mean": the known word nearest to a typed one, and what a line of YAML was probably meant to be. It only suggests and never decides.
 import { closestMatch } from 'leven'
+import { domainIn, nameIn } from '../core/model/scope.ts'
 import { nameOf } from './schema/check.ts'
 
 /** What is wrong with a line: a column from 0, and the length of what is marked. */
@@ -80,9 +81,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return nearestBy(nameIn(word), there, nameIn)
 }
 
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
-
-const nameIn = (address: string): string => address.slice(0, address.lastIndexOf('@'))
+const domainOf = (address: string): string => domainIn(address).toLowerCase()
 
 function nearestBy(word: string, known: readonly string[], partOf: (one: string) => string): string | undefined {
   if (word.length > MOST_LETTERS) return undefined

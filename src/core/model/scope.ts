@@ -43,6 +43,12 @@ export const groupScope = (id: string): GroupScope => ({ kind: 'group', id })
 
 export const userScope = (email: string): UserScope => ({ kind: 'user', email: normaliseEmail(email) })
 
+/** What stands before the last @ of an address or of a pattern; '' where there is none. */
+export const nameIn = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')))
+
+/** What stands behind it; all of it where there is none. */
+export const domainIn = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
+
 /** E-mails compare trimmed, with the letters of ASCII folded and nothing else: other foldings make one address of two (docs/policies.md). */
 export const normaliseEmail = (email: string): string => asciiFold(email.trim())
 

@@ -4,6 +4,7 @@
 import type { Note } from '../model/condition.ts'
 import type { GroupMembers, Listing, Person, Roster } from '../model/observed.ts'
 import type { Attributes, PeopleRule, Pool, When } from '../model/policy.ts'
+import { domainIn, nameIn } from '../model/scope.ts'
 import { count, DAY_MS, type Instant } from '../model/units.ts'
 
 type Truth = boolean | 'unknown'
@@ -327,21 +328,17 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
 
 /** The nearest whole address, so that it is hashed wherever people are; for a pattern of names the same at the nearest domain; else the domains. */
 function nearestAddress(pattern: string, people: readonly Person[], nearest: NearestWord): string {
-  const [name, domain] = [nameOf(pattern), domainOf(pattern)]
-  const known = people.map(({ email }) => `${isGlob(name) ? name : nameOf(email)}@${isGlob(domain) ? domain : domainOf(email)}`)
+  const [name, domain] = [nameIn(pattern), domainIn(pattern)]
+  const known = people.map(({ email }) => `${isGlob(name) ? name : nameIn(email)}@${isGlob(domain) ? domain : domainIn(email)}`)
   const near = nearest(pattern, known)
   if (near !== undefined && near !== pattern) return `; did you mean ${isGlob(name) ? near : people[known.indexOf(near)]?.email}?`
-  const domains = [...new Set(people.map(({ email }) => domainOf(email)))].sort()
+  const domains = [...new Set(people.map(({ email }) => domainIn(email)))].sort()
   if (isGlob(domain) || domains.includes(domain)) return ''
   const more = domains.length > FEW_DOMAINS ? ` and ${domains.length - FEW_DOMAINS} more` : ''
   return `; the domains there are: ${domains.slice(0, FEW_DOMAINS).join(', ')}${more}`
 }
 
 const isGlob = (text: string): boolean => /[*?]/.test(text)
-
-const nameOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')))
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
 /** `text`: days in words that agree with what the condition makes of them. */
 const nearestOf = (days: readonly number[], pick: (a: number, b: number) => number, text: (days: number) => string): string =>

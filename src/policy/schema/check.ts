@@ -1,6 +1,7 @@
 // The types of a schema and its validator: plain JSON with notes for messages, and a function that returns all faults at once. Also which
 // characters of an address are surely not meant, for schema and messages alike.
 import type { ProblemCode } from '../../core/model/problem.ts'
+import { domainIn, nameIn } from '../../core/model/scope.ts'
 
 /** `'` is allowed, as in o'brien@; the curly one is not. */
 const NEVER = /["\u00ab\u00bb\u2018-\u201f\u2039\u203a\u301d-\u301f\uff02\uff07`<>(){}[\],;\\]|[\p{Cc}\p{Cf}\p{Zs}]/u
@@ -13,8 +14,7 @@ const LATIN = /\p{Script=Latin}/u
 export function oddCharacter(address: string): string | undefined {
   const never = NEVER.exec(address)?.[0]
   if (never !== undefined) return `${nameOf(never)} is in no mail address`
-  const at = address.lastIndexOf('@')
-  for (const part of [address.slice(0, Math.max(at, 0)), ...address.slice(at + 1).split('.')]) {
+  for (const part of [nameIn(address), ...domainIn(address).split('.')]) {
     const foreign = LATIN.test(part) ? LOOK_ALIKE.exec(part)?.[0] : undefined
     if (foreign !== undefined) return `${nameOf(foreign)} looks like a Latin letter and is none`
   }
