@@ -278,7 +278,7 @@ function carriesError(body: unknown): boolean {
   if (!isObject(body)) return false
   const { error, code, message } = body
   if (typeof error === 'string') return error.trim() !== ''
-  if (error === true || (isObject(error) && Object.keys(error).length > 0)) return true
+  if (typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error)) return true
   return typeof code === 'string' && typeof message === 'string' && CODE_KINDS.has(code.toLowerCase())
 }
 
