@@ -57,7 +57,7 @@ describe('the server', () => {
       expect(JSON.parse(await answer.text())).toEqual({ error: expect.any(String) })
       return answer.status
     }
-    for (const path of ['/api/v1/Teapot', '/api/v2/GetUsageConfig', '/_route/x/api/v1/Teapot', '/docs'])
+    for (const path of ['/api/v1/Teapot', '/api/v2/GetUsageConfig', '/_route/x/api/v1/Teapot', '/docs', '/api/v1/%zz'])
       expect(await status(path), path).toBe(404)
     expect(await status('/api/v1/GetUsageConfig', { method: 'GET' })).toBe(405)
     expect(await status('/api/v1/GetUsageConfig', { method: 'POST', body: ' '.repeat(2 ** 20 + 1) })).toBe(413)

@@ -45,6 +45,9 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
     // Longer than any client waits when no answer comes.
     connectionTimeout: 300_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
+    // A path that cannot be decoded.
+    frameworkErrors: (_error, _request, reply) =>
+      void sendEncoded(sandbox, reply, encodeHttpRefusal(sandbox.switches.errors, 404, NO_SUCH_PAGE)),
   })
   app.server.maxConnections = MAX_CONNECTIONS
   // Bodies are read as text whatever their content type: `exchange` judges them.
@@ -116,6 +119,8 @@ function sendEncoded(sandbox: Sandbox, reply: FastifyReply, { status, contentTyp
   return reply.code(status).header('content-type', contentType).header('date', new Date(sandbox.clock.now()).toUTCString()).send(body)
 }
 
+const NO_SUCH_PAGE = 'page not found: operations are POST /api/v1/{operation}'
+
 /** Refuses unknown paths, other methods, and bodies that HTTP itself refuses. */
 function refuseTheRest(app: FastifyInstance, sandbox: Sandbox, isPrivate: boolean): void {
   const refuse = (reply: FastifyReply, status: number, message: string): FastifyReply =>
@@ -129,7 +134,7 @@ function refuseTheRest(app: FastifyInstance, sandbox: Sandbox, isPrivate: boolea
     const path = request.url.split('?', 1)[0] ?? ''
     if (paths.has(path)) return refuse(reply.header('allow', 'POST'), 405, 'every operation is a POST')
     if (PAGES.includes(path)) return refuse(reply.header('allow', 'GET, HEAD'), 405, 'this page can only be read')
-    return refuse(reply, 404, 'page not found: operations are POST /api/v1/{operation}')
+    return refuse(reply, 404, NO_SUCH_PAGE)
   })
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
