@@ -62,8 +62,9 @@ FROM @given(email, day, model, cents, add_on_cents) JOIN @person ON person.bindi
 
 -- Each day by itself, because the key begins with the day.
 -- name: dropDays
-DELETE FROM @person_use WHERE binding = ?1 AND day IN (SELECT day FROM @given(day))
-AND person = (SELECT id FROM @person WHERE binding = ?1 AND email = ?2);
+DELETE FROM @person_use WHERE binding = ?1 AND day IN (
+  WITH RECURSIVE days(day) AS (SELECT CAST(?3 AS BIGINT) UNION ALL SELECT day + 1 FROM days WHERE day + 1 < ?4) SELECT day FROM days
+) AND person = (SELECT id FROM @person WHERE binding = ?1 AND email = ?2);
 
 -- name: addDays
 INSERT INTO @person_use (binding, person, day, cents, told) SELECT CAST(?1 AS BIGINT), person.id, given.day, given.cents, true

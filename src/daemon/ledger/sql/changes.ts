@@ -122,13 +122,11 @@ function days(of: Of, { email, data, before, told }: Extract<RowChange, { kind: 
   }
   if (!told) return [kept]
   const name = keptText(email)
-  const [from, until] = bounds(told)
-  const all = Array.from({ length: until - from }, (_, at) => [from + at])
   const used = told.rows.filter((one) => one.used > 0)
   return [
     kept,
     { sql: SQL.see, values: of, given: [[name, 0, dayOf(told.untilAt - 1)]] },
-    { sql: SQL.dropDays, values: [...of, name], given: all },
+    { sql: SQL.dropDays, values: [...of, name, ...bounds(told)] },
     { sql: SQL.addDays, values: of, given: used.map((one) => [name, dayOf(one.dayAt), centsOf(one.used)]) },
   ]
 }
