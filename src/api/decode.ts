@@ -316,11 +316,14 @@ export function decodeBalance(body: unknown, readAt: Instant): Balance {
   const operation = 'GetTeamCreditBalance'
   const fields = objectOf(operation, body)
   if (BALANCE_FIELDS.every((name) => isAbsent(fields[name]))) throw malformed(operation, 'the answer has none of the fields of a balance')
-  const seats = counterOf(operation, fields, 'numSeats')
-  if (!Number.isInteger(seats) || seats < 0) throw malformed(operation, `numSeats is ${seats}, not a whole number from 0 up`)
+  const whole = (name: string): number => {
+    const count = counterOf(operation, fields, name)
+    if (!Number.isInteger(count) || count < 0) throw malformed(operation, `${name} is ${count}, not a whole number from 0 up`)
+    return count
+  }
   return {
-    creditsPerSeat: credits(counterOf(operation, fields, 'promptCreditsPerSeat')),
-    seats,
+    creditsPerSeat: credits(whole('promptCreditsPerSeat')),
+    seats: whole('numSeats'),
     addOnAvailable: credits(counterOf(operation, fields, 'addOnCreditsAvailable')),
     addOnUsed: credits(counterOf(operation, fields, 'addOnCreditsUsed')),
     ...cycleOf(fields, readAt),

@@ -181,7 +181,7 @@ function noteOddities(roster: Roster | undefined, balance: Balance | 'unavailabl
     found.push(finding('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved', ROSTER))
   if (roster && roster.duplicates.length > 0) {
     const { length } = roster.duplicates
-    const message = `${length === 1 ? '1 person stands' : `${length} people stand`} in the roster more than once; the first row counts`
+    const message = `${length === 1 ? '1 person stands' : `${length} people stand`} in the roster more than once; the first approved row counts, else the first`
     found.push(finding('RosterDuplicates', 'ROSTER_DUPLICATES', message, ROSTER))
   }
   const beyond = roster && beyondLimit('people', roster.people.length)
