@@ -180,6 +180,8 @@ interface AddOnSum {
   readonly model: string
   cents: number
   addOnCents: number
+  /** Whether a row told credits. */
+  tells: boolean
 }
 
 const SUMS: SumKind<AddOnSum> = {
@@ -188,7 +190,8 @@ const SUMS: SumKind<AddOnSum> = {
   most: MAX_ADD_ON_SUMS,
   judge,
   keyOf: ({ key, dayAt, model }) => JSON.stringify([dayAt, key, model]),
-  add(into, { cents: used, addOnCents }) {
+  add(into, { cents: used, addOnCents, tells }) {
+    into.tells ||= tells
     into.cents = Math.min(MAX_FIGURE, into.cents + used)
     into.addOnCents = Math.min(MAX_FIGURE, into.addOnCents + addOnCents)
   },
@@ -205,14 +208,15 @@ function judge(row: Fields): Judged<AddOnSum> {
   if (model.length > MAX_NAME) return { why: `the model of a row of add-on use has more than ${MAX_NAME} characters` }
   if (!isAmount(used)) return { why: `prompts_used of a row is ${shown(item['prompts_used'])}` }
   if (!isAmount(addOn)) return { why: `flex_credits_used of a row is ${shown(item['flex_credits_used'])}` }
-  return { sum: { key, dayAt, model, cents: used, addOnCents: addOn } }
+  const tells = !isAbsent(item['prompts_used']) || !isAbsent(item['flex_credits_used'])
+  return { sum: { key, dayAt, model, cents: used, addOnCents: addOn, tells } }
 }
 
 const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
 
 /**
  * The requested days, summed by person, day and model; rows of an unknown key have the e-mail ''. Rows that make no sense, or are later than
- * a day from now, are set aside and counted; malformed when nothing else is left.
+ * a day from now, are set aside and counted; malformed when nothing else is left, or no row tells credits.
  */
 export const readAddOn = (
   { fromAt, untilAt, except = new Set() }: AddOnQuestion,
@@ -223,6 +227,8 @@ export const readAddOn = (
     for (const { responseItems } of rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults'))
       rowsOf('Analytics', responseItems, 'responseItems')
     const { sums, aside } = withoutFuture(summed, now() + DAY_MS, 'Analytics')
+    // Of a plan without credits.
+    if (sums.length > 0 && !sums.some(({ tells }) => tells)) throw malformed('Analytics', 'no row of add-on use tells credits')
     const asked = sums.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
     return { rows: byPerson(asked, book, except), unassignable: book.unassignable(), ...setAside(aside) }
   })

@@ -115,7 +115,7 @@ describe('the answer', () => {
   ])('is empty for %s', async (_, body) => expect((await readingOf(body)).rows).toEqual([]))
 
   test.each<readonly [string, Readonly<Record<string, unknown>>, object]>([
-    ['left out count 0', { prompts_used: undefined, flex_credits_used: null }, { used: 0, addOn: 0 }],
+    ['left out count 0', { flex_credits_used: null }, { used: 3, addOn: 0 }],
     ['as numbers count as well', { prompts_used: 300, flex_credits_used: 42.0 }, { used: 3, addOn: 0.42 }],
     ['on a day with a time count on that day', { date: '2026-11-02 17:00:00 +0000 UTC' }, { dayAt: FROM + DAY }],
   ])('takes figures that %s', async (_, more, expected) => expect((await readingOf(answer(row(more)))).rows[0]).toMatchObject(expected))
@@ -134,8 +134,9 @@ describe('the answer', () => {
     expect(await faultOf(answer(bad))).toMatch(why)
   })
 
-  test('with too many kinds of use is malformed', async () => {
+  test('with too many kinds of use is malformed, as without any credits', async () => {
     const rows = Array.from({ length: 100_001 }, (_, index) => row({ model: String(index) }))
+    expect(await faultOf(answer(row({ prompts_used: undefined, flex_credits_used: null })))).toMatch(/no row of add-on use tells credits/)
     expect(await faultOf(answer(...rows))).toMatch(/more than 100000 kinds of add-on use/)
   })
 
