@@ -26,15 +26,10 @@ describe('the quick start', () => {
     expect(addressIn(printed, 'sandbox')).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(printed).toContain('sandbox-admin')
     await until('caps to be set', async () => (await sum(daemon, 'capkeeper_changes_total', { effect: 'set', result: 'applied' })) >= 8)
-    const used = await until('use', () => daemon.metric('capkeeper_addon_credits_used', { workspace: 'default' }))
-    const prompts = await until('use', () => daemon.metric('capkeeper_prompt_credits_used', { workspace: 'default' }))
-    await until('use to grow', async () => {
-      const now = [
-        await daemon.metric('capkeeper_addon_credits_used', { workspace: 'default' }),
-        await daemon.metric('capkeeper_prompt_credits_used', { workspace: 'default' }),
-      ]
-      return (now[0] ?? 0) > used || (now[1] ?? 0) > prompts
-    })
+    const use = (kind: string) => daemon.metric(`capkeeper_${kind}_credits_used`, { workspace: 'default' })
+    const used = await until('use', () => use('addon'))
+    const prompts = await until('use', () => use('prompt'))
+    await until('use to grow', async () => ((await use('addon')) ?? 0) > used || ((await use('prompt')) ?? 0) > prompts)
     await until('a foreign change', async () => (await sum(daemon, 'capkeeper_external_changes_total')) > 0)
     await until('its healing', () => daemon.log().some(({ msg, cause }) => msg === 'cap written' && cause === 'external'))
     await until('nothing to drift', async () => (await sum(daemon, 'capkeeper_drift_scopes')) === 0)
@@ -54,7 +49,8 @@ describe('the quick start', () => {
   })
 
   // What npm runs; npm itself would only add its own second, and the sources one more than what is built of them.
-  const script: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts.start.replaceAll('src/main.ts', MAIN)
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const script: string = scripts.start.replaceAll('src/main.ts', MAIN)
   const npmStart = (argv: readonly string[]): readonly [string, ...string[]] => ['sh', '-c', `${script} ${argv.join(' ')}`]
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 
@@ -77,5 +73,12 @@ describe('the quick start', () => {
     const daemon = await startDaemon([], { command, env: { PATH }, cwd: ROOT, listen: [] })
     daemon.signal('SIGTERM')
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
+  })
+
+  test('by the line of npm run capkeeper works in the folder that it is typed in', async () => {
+    const at = place()
+    at.write('here.yaml', readFileSync(join(ROOT, 'policies/acme.yaml'), 'utf8'))
+    const command = ['sh', '-c', `${scripts.capkeeper} validate here.yaml`] as const
+    expect(await capkeeper([], { command, env: { PATH, INIT_CWD: at.folder }, cwd: ROOT })).toMatchObject({ code: 0, stderr: '' })
   })
 })
