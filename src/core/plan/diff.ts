@@ -10,7 +10,7 @@
 //   none       maybe inherited   not at it         in sync: the inherited cap applies, as desired; ours once it is known what reads show
 //   none       maybe inherited   at it             clear: it may be the cap that we set here
 //   none       m                 any               clear
-//   none, no   maybe inherited   tried it, cleared in sync until it is not inherited: what we tried may have landed since
+//   none, no   maybe inherited   tried, cleared    in sync until it is not inherited: what we tried may have landed since
 //   none, no   none              a 0 of ours       clear once, where the 0 may be stored and not show
 //   restore    foreign value     any               release: the base that a grant gives back was replaced by another client
 //   no         v                 at v              clear (orphan), or nothing when prune is off
