@@ -4,6 +4,8 @@
 import { code, escaped, markdownText, plain, row, tableText } from '../core/escape/text.ts'
 import { approvedIn } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
+import type { PolicySet } from '../core/model/policy.ts'
+import { formatPosition } from '../core/model/problem.ts'
 import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import { type Audit, audit, managedUsers } from '../core/plan/audit.ts'
@@ -77,12 +79,24 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli) {
     addOnUse: figures.source,
     /** People whose add-on use is not known, so that they cannot be seen near their cap. */
     useUnknown: approved.filter(({ email }) => useOf(email) === undefined).length,
+    gone: whoLeft(inputs.set, usage?.roster),
     /** Absent without a good people file. */
     directory: config.directory && (await compareDirectory(config.directory, usage?.roster, cli)),
   }
 }
 
 type AuditedWorkspace = Awaited<ReturnType<typeof auditOne>>
+
+/** Whom the policies name, and the roster does not list, with the places. Without a roster nobody. */
+function whoLeft({ rules, grants, protectedPeople, pools }: PolicySet, roster: Roster | undefined) {
+  const listed = new Set(roster?.people.map(({ email }) => email))
+  const named = [
+    ...[...rules, ...grants, ...protectedPeople].flatMap(({ scope, at }) => (scope.kind === 'user' ? [{ email: scope.email, at }] : [])),
+    ...pools.flatMap(({ members, at }) => (members.kind === 'emails' ? members.emails.map((email) => ({ email, at })) : [])),
+  ]
+  const places = Map.groupBy(roster ? named.filter(({ email }) => !listed.has(email)) : [], ({ email }) => email)
+  return [...places.keys()].sort().map((email) => ({ email, places: places.get(email)?.map(({ at }) => at) ?? [] }))
+}
 
 /** Compares the people file, as it is now, with the approved people on the roster. */
 async function compareDirectory(settings: DirectorySettings, roster: Roster | undefined, cli: Cli) {
@@ -101,12 +115,12 @@ async function compareDirectory(settings: DirectorySettings, roster: Roster | un
 /** Lines shown of each list. */
 const VISIBLE = 50
 
-/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound, useUnknown, directory?: {notInFile, notOnRoster}}]}` (choice). */
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, gone, addOnUse, useIsUpperBound, useUnknown, directory?: {notInFile, notOnRoster}}]}` (choice). */
 const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): string =>
   documentText('Audit', {
     createdAt: now,
-    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown, directory }) => {
-      return { workspace, ...audit, addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown, directory }
+    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown, gone, directory }) => {
+      return { workspace, ...audit, gone, addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown, directory }
     }),
   })
 
@@ -116,7 +130,7 @@ type Finding = readonly [title: string, head: readonly string[], rows: readonly 
 const withUse = (some: Audit['uncapped']) => some.map(({ email, used }) => [email, used === undefined ? 'unknown' : amountText(used)])
 const named = (emails: readonly string[]) => emails.map((email) => [email])
 
-function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Finding[] {
+function findings({ audit, addOnUse, gone, directory }: AuditedWorkspace): readonly Finding[] {
   const { undeclared, uncapped, unreached, near, unread } = audit
   const { notInFile = [], notOnRoster = [] } = directory ?? {}
   const setBy = (ours: boolean): string => (ours ? 'capkeeper' : 'somebody else')
@@ -124,11 +138,13 @@ function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Fi
   const undeclaredRows = undeclared.map((one) => [one.email, capText(one.cap), setBy(one.ours)])
   const nearRows = near.map(({ email, used, cap, from }) => [email, amountText(used), capText(cap), shareText(used, cap), from])
   const unreadRows = unread.map(({ scope, message }) => [scope, message])
+  const goneRows = gone.map(({ email, places }) => [email, places.map(formatPosition).join(', ')])
   const all: readonly Finding[] = [
     [`${count(undeclared.length, 'user-level cap')} that no policy declares`, ['PERSON', 'CAP', 'SET BY'], undeclaredRows],
     [`${people(uncapped.length)} without any cap`, ['PERSON', 'USED'], withUse(uncapped)],
     [`${people(unreached.length)} whom no rule, group or cap of the policies reaches`, ['PERSON', 'USED'], withUse(unreached)],
     [`${people(near.length)} at 85 % of their cap or more${bound}`, ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'], nearRows],
+    [`${people(gone.length)} whom the policies name and who are not on the roster`, ['PERSON', 'NAMED AT'], goneRows],
     [`${people(notInFile.length)} on the roster and not in the people file`, ['PERSON'], named(notInFile)],
     [`${people(notOnRoster.length)} in the people file and not on the roster`, ['PERSON'], named(notOnRoster)],
     [`${count(unread.length, 'cap')} could not be read`, ['SCOPE', 'WHY'], unreadRows],
