@@ -32,14 +32,16 @@ async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Prom
   const { email } = scope
   await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const ours = ledger.owned().find((one) => scopeKey(one.scope) === scopeKey(scope) && one.cap !== 'none')
+    const roster = ledger.fact('usage')?.roster.people
+    const isOnRoster = roster?.some((one) => one.email === email) === true
     if (ours) {
-      const way = 'take it out of the policy and let capkeeper clear it first'
+      const away = 'the service does not list them now, and it can be cleared only while it does'
+      const way = roster && !isOnRoster ? away : 'take it out of the policy and let capkeeper clear it first'
       throw new CommandError(`${workspace}: ${email} has a cap of ours (${ours.cap}), which cannot be cleared without its records; ${way}`)
     }
     if (ledger.openIntents().some(({ change }) => scopeKey(change.scope) === scopeKey(scope)))
       throw new CommandError(`${workspace}: a write to ${email} is under way or not settled yet; try again after the next cycle`)
     const [writes, days] = [(await ledger.history({ scope })).length, (await ledger.useOfPerson(email, ALL_DAYS)).length]
-    const isOnRoster = ledger.fact('usage')?.roster.people.some((one) => one.email === email) === true
     await ledger.forget(email)
     cli.stdout.write(
       `${plain(`${workspace}: ${email} is forgotten: ${count(writes, 'write')}, ${count(days, 'day')} of use, and all other records of them`)}\n`,
