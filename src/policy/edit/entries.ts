@@ -27,6 +27,7 @@ import {
 import {
   columnOf,
   type EntryText,
+  endOfProperties,
   fillMarked,
   hasComment,
   indented,
@@ -126,8 +127,8 @@ function removed(branch: Branch): readonly Splice[] {
     if (!hasOwnComment(parent, own)) return removed(parent)
   } else if (isFlow) return removeAt(layout, index)
   // A key that stays has `[]` or `{}`, so that it can be edited again.
-  const colon = text.indexOf(':', endOf(parent.keyNode)) + 1
-  return [{ start: colon, end: colon, text: isSeq(parent.node) ? ' []' : ' {}' }, wholeLines(text, own.start, own.end)]
+  const start = endOfProperties(parent)
+  return [{ start, end: start, text: isSeq(parent.node) ? ' []' : ' {}' }, wholeLines(text, own.start, own.end)]
 }
 
 /** Appends a mapping, or a text, to a list. */

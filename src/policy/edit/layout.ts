@@ -54,6 +54,13 @@ function entryOfPair(pair: Pair<Node, YamlNode>): Entry {
 const firstProperty = (tokens: readonly CST.SourceToken[]): number | undefined =>
   tokens.find(({ type }) => type === 'anchor' || type === 'tag' || type === 'explicit-key-ind')?.offset
 
+/** Behind the colon of a key, and behind an anchor and a tag of its value. */
+export function endOfProperties({ parent, keyNode }: Branch): number {
+  const pair = (parent?.node as YAMLMap | undefined)?.items.find(({ key }) => key === keyNode)
+  const last = pair?.srcToken?.sep?.findLast(({ type }) => type === 'map-value-ind' || type === 'anchor' || type === 'tag')
+  return last ? last.offset + last.source.length : 0
+}
+
 /** From the first to the last character of a node's content, without the blanks and comments that follow. */
 function spanOf(node: Node): Entry {
   const [start, end] = [node.range?.[0] ?? 0, node.range?.[1] ?? 0]

@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
+import { InputError, type Problem } from '../../core/model/problem.ts'
 import { compareText } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES, THREAD_MEMORY_MIB } from '../bounds.ts'
@@ -181,8 +181,7 @@ function openDesk({ options, file: wantedFile, workspace: only, named = [] }: Ed
     const text = now.get(place.file.shown) ?? ''
     const { documents } = parsePolicyText(place.file.shown, text, { keepTrees: true })
     const document = documents.find(({ name }) => name.value === place.document.name.value)
-    if (!document?.root) throw new BugError(`${place.file.shown} lost its document ${place.document.name.value} by an edit`)
-    if (meaningOf(document) !== place.wanted) throw new InputError([somethingElse(place.workspace)])
+    if (!document?.root || meaningOf(document) !== place.wanted) throw new InputError([somethingElse(place.workspace)])
     return { ...place, file: { ...place.file, text }, document: { ...document, root: document.root } }
   }
   return {

@@ -204,7 +204,7 @@ function wrongRemoval(target: Target, { text, entries }: Written, after: string)
   // A group that others name keeps its entry, and with it the comments of its other keys.
   const isKept = name.startsWith('group:') && wrong.every((one) => owned.includes(one)) && after.includes(name.slice(6))
   if (wrong.length > 0 && !isKept) return `comments: ${wrong.join(' ')} of ${owned.join(' ')}`
-  return isSubsequence(after.replace('spec: {}', 'spec:').replaceAll(': []', ':'), text) ? undefined : 'a removal wrote something'
+  return isSubsequence(after.replace('spec: {}', 'spec:').replaceAll(' []', ''), text) ? undefined : 'a removal wrote something'
 }
 
 function isSubsequence(short: string, long: string): boolean {
