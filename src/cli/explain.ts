@@ -190,7 +190,7 @@ const ownedLine = ({ owned }: Explanation): string | undefined =>
   owned && `The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`
 
 const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): string | undefined =>
-  rhythm && `By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${rhythmText(rhythm)}.`
+  rhythm && `With a daemon ${rhythm.key === scopeKey(scope) ? 'it' : plain(rhythm.key)} is ${rhythmText(rhythm)}.`
 
 /** The explanation of a scope in one workspace. */
 type Explained = Awaited<ReturnType<typeof explainOne>>
