@@ -71,6 +71,14 @@ test('a service that accepts a write without a cap is reported', async () => {
   expect(found.code).toBe(0)
 })
 
+test('a refused write tells nothing of the key where the workspace has no caps', async () => {
+  const one = await world()
+  const [invalid, denied] = [[400, '{"code":"invalid_argument"}'] as const, [403, '{"code":"permission_denied"}'] as const]
+  const url = await inFrontOf(one, ({ operation }) => ({ GetUsageConfig: invalid, UsageConfig: denied })[operation])
+  const { line } = await doctor([...one.flags, '--base-url', url])
+  expect(line('keys', 'default')).toMatch(/^ok: .* holds Analytics Read, Teams Read-only; could not tell Billing Read, Billing Write$/)
+})
+
 describe('a service that refuses to work', () => {
   const DOWN = [503, '{"error":"down"}'] as const
   const QUICK = hurriedClock()

@@ -40,13 +40,8 @@ describe('the server', () => {
       expect(await send(`${prefix}/api/v1/GetUsageConfig?x=1`, { method: 'POST', body })).toMatchObject({ status: 200, text: '{}' })
       expect((await send(`${prefix}/api/v1/GetUsageConfig`, { method: 'POST', body: '{}' })).status).toBe(401)
       expect((await send(`${prefix}/api/v1/GetUsageConfig`, { method: 'GET' })).status).toBe(405)
-      for (const path of [
-        `${prefix}/api/v1/Teapot`,
-        `${prefix}/GetUsageConfig`,
-        `${prefix}/api/v1`,
-        `${prefix}/api/v1/GetUsageConfig/more`,
-      ])
-        expect((await send(path, { method: 'POST', body })).status, path).toBe(404)
+      for (const rest of ['/api/v1/Teapot', '/GetUsageConfig', '/api/v1', '/api/v1/GetUsageConfig/more'])
+        expect((await send(`${prefix}${rest}`, { method: 'POST', body })).status, rest).toBe(404)
     },
   )
 

@@ -27,12 +27,13 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell) {
   const unclear: Holding = { kind: 'unclear', message: 'this service checks a request before its key, so a refusal says nothing' }
   for (const key of keys) {
     if ('problem' in key) continue
-    const found = {
-      analyticsRead: await key.mayRead('analyticsRead', now, signal),
-      teamsRead: await key.mayRead('teamsRead', now, signal),
-      billingRead: await key.mayRead('billingRead', now, signal),
-      billingWrite: keyFirst ? await key.mayWrite(signal) : unclear,
-    }
+    const [analyticsRead, teamsRead] = [await key.mayRead('analyticsRead', now, signal), await key.mayRead('teamsRead', now, signal)]
+    const billingRead = await key.mayRead('billingRead', now, signal)
+    const mayWrite = keyFirst ? await key.mayWrite(signal) : unclear
+    // A workspace without caps refuses every key.
+    const isOfPlan = billingRead.lacksFeature && mayWrite.kind === 'lacking'
+    const billingWrite: Holding = isOfPlan ? { ...mayWrite, kind: 'unclear', lacksFeature: true } : mayWrite
+    const found = { analyticsRead, teamsRead, billingRead, billingWrite }
     held.set(key, found)
     const odd = `the service accepted a write of ${key.names.join(', ')} that named no cap, for nobody`
     if (found.billingWrite.accepted) tell('oddWrite', warning(odd, 'look at the caps, and tell whoever runs the service'))
