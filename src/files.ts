@@ -1,6 +1,6 @@
 // The only file that opens a path from outside for reading. An open never blocks, and only a regular file is read, up to a bound: a FIFO, device,
-// socket or folder must never hang or fill the process. What the daemon reads goes beside it (`oneAtATime`), because a file system that is gone
-// lets a read wait for ever.
+// socket or folder must never hang or fill the process. The daemon reads in the background (`oneAtATime`), because on a file system that is gone
+// a read waits for ever.
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, promises, readSync, statSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import type { Clock } from './ports.ts'
@@ -194,7 +194,7 @@ interface State {
 const underWay = new Map<string, { readonly state: State; readonly result: Promise<unknown> }>()
 
 /**
- * Does work with files beside the process, when none of that name is under way, whoever began it: what stalls is never tried twice at once. Rejects
+ * Does work with files in the background, when none of that name is under way, whoever began it: what stalls is never tried twice at once. Rejects
  * with a `FileError` when it made no progress for 5 s, and so does what waits for it.
  */
 export async function oneAtATime<T>(name: string, clock: Waits, work: (progress: Progress) => Promise<T>): Promise<T> {
@@ -230,11 +230,11 @@ async function inTime<T>(state: State, result: Promise<T>, clock: Waits): Promis
   }
 }
 
-/** Reads a regular file beside the process, within 5 s. Rejects with a `FileError`, or the system's error. */
+/** Reads a regular file in the background, within 5 s. Rejects with a `FileError`, or the system's error. */
 const readAside = (path: string, maxBytes: number, clock: Waits): Promise<Content> =>
   oneAtATime(path, clock, (progress) => contentOf(path, maxBytes, { progress }))
 
-/** A file that is read whenever it is needed: by a command at once, by a daemon beside itself. */
+/** A file that is read whenever it is needed: by a command at once, by a daemon in the background. */
 export const readWhole = async (path: string, maxBytes: number, clock: Waits): Promise<Pick<Content, 'mode' | 'bytes'>> =>
   reader === 'command' ? { bytes: readBytes(path, maxBytes), mode: statSync(path).mode } : readAside(path, maxBytes, clock)
 
@@ -252,7 +252,7 @@ async function openAside(path: string, flags = 0) {
   throw notAFile()
 }
 
-/** For work beside the process: the content of a regular file. */
+/** For work in the background: the content of a regular file. */
 export async function contentOf(
   path: string,
   maxBytes: number,

@@ -1,5 +1,5 @@
-// How policies and git's files are looked at: at once (a command, a thread), or beside the process (a daemon, which must wait for no file). So there is
-// one walk for both. It decides nothing.
+// How policies and git's files are looked at: at once (in a command or a thread), or in the background (in a daemon, which must wait for no file). Both
+// have the same functions, so one walk serves both. It decides nothing.
 import { type Dirent, opendir, opendirSync, readlink, readlinkSync, realpath, realpathSync, stat, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { contentOf, oneAtATime, type Progress, readBytes, readerIs } from '../../files.ts'
@@ -59,7 +59,7 @@ const besideFor = (progress: Progress): Disk => {
 
 export const ifFound = <T>(asked: Promise<T>): Promise<T | undefined> => asked.catch(() => undefined)
 
-/** Looks beside the process, one at a time for the same paths. Rejects with a `FileError` where it waits too long. */
+/** Looks in the background, one at a time for the same paths. Rejects with a `FileError` where it waits too long. */
 export const lookedBeside = <T>(paths: readonly string[], clock: Clock, look: (disk: Disk) => Promise<T>): Promise<T> =>
   oneAtATime(paths.toSorted().join('\0'), clock, (progress) => look(besideFor(progress)))
 

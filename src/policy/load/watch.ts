@@ -1,6 +1,6 @@
 // Calls back when policy files have changed. Each folder is watched, and each folder and link on the way to it, because Kubernetes swaps `..data` and
 // git-sync its worktree. A slow poll finds changes without an event (network file systems). It never reads a policy, never throws,
-// and does not call back when all files are as before. It looks beside the process, because a file system that is gone must not stop that.
+// and does not call back when all files are as before. It looks in the background, because a file system that is gone must not stop that.
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
