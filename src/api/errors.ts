@@ -286,7 +286,7 @@ function errorTextOf(body: unknown, text: string): ErrorText {
   if (isObject(body)) {
     const inner = isObject(body['error']) ? body['error'] : body
     const message = [inner['message'], body['error'], body['message']].find((one) => typeof one === 'string' && one.trim() !== '')
-    const code = inner['code'] ?? inner['status']
+    const code = [inner['code'], inner['status']].find((one) => typeof one === 'string')
     return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : '', html: false }
   }
   if (typeof body === 'string') return { code: '', message: body, html: false }
