@@ -220,14 +220,21 @@ function nobodyHas({ listed, columns = {} }: Attributes, people: readonly Person
   return listed === false ? 'everybody is in the people file' : 'nobody in the people file meets all of it'
 }
 
-/** The last changes of people in the file by e-mail, of the columns that conditions name: `costCenter is CC-12, was CC-7`. */
+/** The last changes of people in the file by e-mail, where a condition on the person wants the old or the new value: `costCenter is CC-12, was CC-7`. */
 export function attributeChanges(whens: readonly When[], people: readonly Person[]) {
-  const named = new Set(whens.flatMap(({ attributes }) => Object.keys(attributes?.columns ?? {})))
+  const asked = whens.flatMap(({ email = '*', attributes }) =>
+    Object.entries(attributes?.columns ?? {}).map(([column, wanted]) => ({ email, column, wanted })),
+  )
   return new Map(
-    people.flatMap(({ email, listing }) => {
-      const columns = Object.entries(listing?.was?.values ?? {}).filter(([column]) => named.has(column))
-      if (!listing?.was || columns.length === 0) return []
-      return [[email, { at: listing.was.at, text: attributesText({ columns: Object.fromEntries(columns) }, listing) }] as const]
+    people.flatMap((person) => {
+      const { email, listing: { values, was } = {} } = person
+      const columns = Object.entries(was?.values ?? {}).filter(([column, before]) =>
+        asked.some(
+          (one) => one.column === column && (one.wanted === before || one.wanted === values?.[column]) && fitsGlob(one.email, email),
+        ),
+      )
+      if (!was || columns.length === 0) return []
+      return [[email, { at: was.at, text: attributesText({ columns: Object.fromEntries(columns) }, person.listing) }] as const]
     }),
   )
 }

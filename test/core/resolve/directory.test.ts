@@ -155,12 +155,13 @@ it('who is not approved, has vanished or was not listed is counted in nothing th
   expect(countListings(roster())).toBeUndefined()
 })
 
-it('a change is told of in the columns that conditions name', () => {
+it('a change is told of where a condition on the person wants the old or the new value', () => {
   const listing = { values: { costCenter: 'CC-2', unit: '' }, was: { at: NOW, values: { costCenter: 'CC-1', unit: 'R' } } }
   const people = roster(['ada@example.com']).people.map((person) => ({ ...person, listing }))
   const told = (when: NonNullable<PolicySketch['rules']>[number]['when']) =>
     resolveDesired(desiredInputs({ rules: [{ when, cap: 5 }] }, { roster: { ...roster(), people } })).attributeChanges
   const changed = [['ada@example.com', { at: NOW, text: 'costCenter is CC-2, was CC-1' }]]
   expect([...told({ attributes: { columns: { costCenter: 'CC-1' } } })]).toEqual(changed)
-  expect([...told({ role: 'admin' })]).toEqual([])
+  const [other, bob] = ['CC-7', 'CC-2'].map((costCenter) => ({ attributes: { columns: { costCenter } } }))
+  expect([{ role: 'admin' }, { ...other }, { ...bob, email: 'bob@*' }].flatMap((when) => [...told(when)])).toEqual([])
 })
