@@ -1,5 +1,5 @@
-// What becomes of each change now, in one chain: only watched, held by a guard, excluded from this run, failed in it, deferred because
-// another change comes first, or ready. In a plan nothing else decides that a change is not written, and every output shows this decision.
+// What becomes of each change now, in one chain: only watched (`onDrift: alert`), held by a guard, excluded from this run, failed in it,
+// deferred because another change comes first, or ready. In a plan nothing else decides that a change is not written, and every output shows this decision.
 
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY } from '../model/change.ts'

@@ -1,5 +1,5 @@
-// The one value that a plan is made from, and the difference that each step of a plan takes a look at. Every step takes the whole snapshot and
-// what the steps before it found; nothing here decides anything.
+// `Snapshot`, the one value that a plan is made from, and `Difference`, which the steps of a plan pass on: a scope whose cap is not the desired one.
+// Every step takes the whole snapshot and what the steps before it found; nothing here decides anything.
 import type { SlotInputs } from '../interpret/slots.ts'
 import {
   type Approval,

@@ -1,4 +1,4 @@
-// Reads a people file beside the process, and parses it in a thread with bounds. None of its lines is ever shown: they have what is not to be kept.
+// Reads a people file in the background, and parses it in a thread with bounds. None of its lines is ever shown: they hold columns that are not kept.
 
 import type { Problem } from '../../core/model/problem.ts'
 import type { DirectoryFile } from '../../core/resolve/roster.ts'
