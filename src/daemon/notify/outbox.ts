@@ -40,10 +40,11 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   const { settings } = notifier
-  const [lately, ended] = [await happened(workspace, settings), await endedUse(workspace, settings)]
+  const ended = await endedUse(workspace, settings)
   const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    const { messages, told, quiet } = dueNow(workspace, notifier, lately, ended)
+    // Anew for each batch, because a digest counts all up to its own time.
+    const { messages, told, quiet } = dueNow(workspace, notifier, await happened(workspace, settings), ended)
     const batch = chosen(quiet ? [] : messages, tried).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length

@@ -1,7 +1,7 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/labels.ts'
-import { DAY, email, HOUR } from '../../support/declare.ts'
+import { DAY, email, HOUR, scope } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
 import { live, loopUnder, MINUTE } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
@@ -247,7 +247,6 @@ describe('a channel that fails', () => {
 describe('owners', () => {
   const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'webhook', name: 'chat' }] }] as const
   const HOURLY = { intervalMs: HOUR, usageIntervalMs: HOUR }
-  const SELDOM = { intervalMs: 6 * HOUR, usageIntervalMs: 6 * HOUR }
 
   it('of a group get one message in a cycle when its pool has reached 80 %, with its figures', async () => {
     const { one, hook, life } = await town({ ada: 500, bob: 330 }, { settings: { people: [], owners } })
@@ -258,21 +257,26 @@ describe('owners', () => {
   })
 
   it('get a digest by webhook, once a day, with people as hashes', async () => {
-    const settings = { people: [], owners, digest: 'daily' } as const
-    const { one, hook } = await town({ ada: 900 }, { settings, label: () => 'a1b2c3d4e5f6', config: HOURLY })
+    const settings = { people: [], owners: [...owners, { ...owners[0], of: { kind: 'group', id: 'grp_s' } }], digest: 'daily' } as const
+    const more = { groups: { grp_r: ['ada'], grp_s: ['ada'] }, label: () => 'a1b2c3d4e5f6', config: HOURLY }
+    const { one, hook, life } = await town({ ada: 900 }, { settings, ...more })
+    life.set({ caps: { team: 1000, 'group:grp_r': 1000, 'group:grp_s': 1000 } })
+    // Each digest counts all up to its own time, also what is found while the one before it is sent.
+    const get = (): number => {
+      one.ledger.saveFact('journal', [{ kind: 'foreign', scope: scope('team'), verified: 'none', observed: 'none', at: one.clock.now() }])
+      return 200
+    }
+    Object.defineProperty(hook, 'status', { get })
     await one.clock.pass(21 * HOUR)
-    expect(hook.requests.map(({ request }) => request.url)).toEqual([SECRET_PATH, SECRET_PATH])
-    const { text, about } = JSON.parse(hook.requests[0]?.body ?? '') as { text: string; about: string }
-    expect(about).toBe('digest')
-    expect(text).toContain('a1b2c3d4e5f6: 900 of 1000')
+    expect(hook.requests.filter(({ request, body }) => request.url === SECRET_PATH && /1 foreign/.test(body))).toHaveLength(2)
+    expect(hook.requests[0]?.body).toMatch(/"about":"digest".*a1b2c3d4e5f6: 900 of 1000/)
     expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
   })
 
   it('get a monthly digest of the last cycle, with the caps in force at its end', async () => {
-    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: SELDOM })
+    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: HOURLY })
     await one.clock.pass(8 * DAY)
-    const next = { startAt: Date.UTC(2026, 11, 1), endAt: Date.UTC(2027, 0, 1) }
-    await one.clock.pass(next.startAt + HOUR - one.clock.now())
+    await one.clock.pass(Date.UTC(2026, 11, 1, 1) - one.clock.now())
     life.set({ caps: { team: 1000, 'group:grp_r': 5000 } })
     await one.clock.pass(15 * HOUR)
     const bodies: readonly unknown[] = hook.requests.map(({ body }) => JSON.parse(body))
@@ -281,8 +285,7 @@ describe('owners', () => {
   })
 
   it('get it after a webhook that was busy, and never after one that refused it for good', async () => {
-    const config = { intervalMs: 15 * MINUTE, usageIntervalMs: 15 * MINUTE }
-    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' }, config })
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' } })
     hook.status = 503
     await one.clock.pass(HOUR)
     expect(hook.requests.length).toBeGreaterThan(1)
