@@ -111,7 +111,7 @@ export interface Scene {
   settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
   /** Of the running process; from the code under test. */
   view(): WorkspaceView | undefined
-  /** The ledger on the disk; absent while no process runs. */
+  /** The ledger on the disk; absent while neither a daemon nor `apply` runs. */
   ledger(): Disk | undefined
 }
 

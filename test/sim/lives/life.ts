@@ -46,7 +46,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const trueNow = (): number => scenario.startAt + clock.elapsed()
   const keys = Array.from({ length: MOST_KEYS }, (_, number) => keyOf(scenario.seed, number))
   const sandbox = openSandbox(scenario, { now: trueNow, clock, key: keys[0] ?? '' })
-  let issued = 0
+  let [issued, numbers, isApplying, isOver] = [0, 0, false, false]
   let mode: WorkspaceConfig['mode'] = 'enforce'
   let changed: Partial<Changeable> = {}
   const settings: { readonly fromMs: number; readonly config: WorkspaceConfig }[] = []
@@ -57,8 +57,6 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const book = createUseBook(trueNow)
   const wholes: PolicyModel[] = [emptyModel()]
   const named = new Map<string, PolicyModel>()
-  let numbers = 0
-  let isOver = false
   /** A violation ends a life at once: its ledger file is removed although a process may still use it. */
   const whileAlive = async (act: () => Promise<void>): Promise<void> => {
     try {
@@ -143,14 +141,16 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
       company.used(email)
     },
     view: (): WorkspaceView | undefined => life.process?.daemon?.views()[0],
-    ledger: (): Disk | undefined => (life.process ? ledger.disk() : undefined),
+    ledger: (): Disk | undefined => (life.process || (isApplying && !isOver) ? ledger.disk() : undefined),
     notify: () => scenario.notify && ledBy(scenario.notify, life.led),
     /** Publishes changed policy files. */
     published: (): void => void life.process?.daemon?.policiesChanged(),
     start: (): void => void whileAlive(launch),
     /** `capkeeper apply --yes`; the daemon must not run. */
     async apply(): Promise<void> {
+      isApplying = true
       await whileAlive(async () => emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) }))
+      isApplying = false
     },
     startLater: (ms: number): void => clock.later(ms, () => void whileAlive(launch)),
     /** Runs a short command beside the daemon. */
