@@ -6,6 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { DAY, HOUR, NOW } from './declare.ts'
 
 export type Named<T> = Readonly<Record<string, T>>
@@ -17,6 +18,26 @@ export const fromNow = (at: number): string => {
   return `${at < NOW ? '' : '+'}${(at - NOW) / size}${unit}`
 }
 export const clause = (word: string, value: unknown): string => (value === undefined ? '' : `, ${word} ${value}`)
+
+export const entryTold = (entry: OwnedCap['entry']): string => ('cap' in entry ? `${entry.kind} ${entry.cap}` : entry.kind)
+
+/** `500 by grant, grant 500, before 300 of ours`: what the ledger is to remember of a scope. */
+export function recordTold({
+  cap: own,
+  owner,
+  entry,
+  baseline,
+  baselineIsOurs,
+  baselineIsNew,
+  shows,
+  tried,
+  written,
+  grant,
+}: OwnedCap): string {
+  const before = `${clause('before', baseline)}${baselineIsOurs ? ' of ours' : ''}${baselineIsNew ? ', new' : ''}`
+  const more = `${clause('shows', shows)}${clause('tried', tried)}${written ? ', written' : ''}${grant ? ', of a grant' : ''}`
+  return `${own} by ${owner}, ${entryTold(entry)}${before}${more}`
+}
 
 function value(_key: unknown, one: unknown): unknown {
   if (typeof one === 'string') {

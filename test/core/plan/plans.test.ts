@@ -1,10 +1,11 @@
 // What a plan makes of caps that are shown and asked for: changes and what becomes of each, holds, problems, approvals, and what the ledger is to remember.
 // `CAPKEEPER_TESTS=test/core/plan/plans.test.ts npx vitest run -u` writes what came of the entries into the tables, for review as a change of text.
 // In `scopes`, team 500>400 ours 300 is shown at 500, asked to be 400 and ours at 300; ? is a failed read. Twenty people p0 … are approved where none are named.
+import type { Scope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { cap, DAY, email, entryOf, HOUR, keysOf, NOW, type PlainCap, policy, research, scope, short } from '../../support/declare.ts'
 import { type PlanMore, type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.ts'
-import { clause, fromNow, type Named, playTables } from '../../support/tables.ts'
+import { clause, entryTold, fromNow, type Named, playTables, recordTold } from '../../support/tables.ts'
 
 type Planned = ReturnType<typeof planOf>
 type Inputs = ReturnType<typeof planInputs>
@@ -13,6 +14,8 @@ type Excluded = ReturnType<NonNullable<PlanMore['excluded']>> & {}
 type Approval = NonNullable<PlanSketch['approvals']>[number]
 type Released = Approval['released'][number]
 type Refused = NonNullable<PlanSketch['quarantined']>[number]
+
+type Past = ReturnType<NonNullable<NonNullable<PlanSketch['contests']>['written']>>[number]
 
 /** A scope by name, and the rest. */
 type On<T> = Omit<T, 'scope'> & { readonly scope: string }
@@ -35,8 +38,8 @@ interface Part extends Omit<PlanSketch, 'approvals' | 'quarantined' | 'contests'
   readonly narrowed?: Named<string>
   /** How often others changed scopes that are left alone since an hour. */
   readonly contested?: Named<number>
-  /** When p0 was last written as policy asks. */
-  readonly written?: number
+  /** Earlier writes of p0, or of the scope that they name, newest first. */
+  readonly written?: readonly (Partial<Past> & { readonly at: number; readonly scope?: string })[]
   readonly approvals?: readonly (Partial<Omit<Approval, 'released' | 'beside'>> & {
     readonly released?: Named<readonly [PlainCap, PlainCap, 'verified'?]>
     readonly beside?: Named<readonly [PlainCap, PlainCap]>
@@ -142,10 +145,8 @@ function planned(part: Part): Planned {
         ),
       },
     }),
-    ...(written !== undefined && {
-      contests: {
-        written: (_scope, since) => (since <= written ? [{ from: cap(500), to: cap(400), cause: 'policy', result: 'applied' }] : []),
-      },
+    ...(written && {
+      contests: { written: (of: Scope, since: number) => written.filter((one) => one.at >= since && (one.scope ?? 'p0') === short(of)) },
     }),
   } as PlanSketch
   return planOf(made, {
@@ -243,9 +244,6 @@ function told({ plan, approvals, rosterAccepted, pending, ...rest }: Planned, wi
   ]
 }
 
-const entryTold = (entry: Planned['diff']['adopted'][number]['entry']): string =>
-  'cap' in entry ? `${entry.kind} ${entry.cap}` : entry.kind
-
 const stateOf = ({ scope: at, state, desired, observed, cause, why }: Planned['scopes'][number]): readonly [string, string] => {
   const reason = why?.replace(/hold \w{8,}/, 'a hold')
   return [
@@ -274,18 +272,7 @@ const memory = (
       return [short(at), `is pending${flags.join('')}`]
     }),
   ),
-  ...grouped(
-    adopted.map(({ scope: at, cap: own, owner, entry, baseline, baselineIsOurs, shows, tried, written }) => {
-      const more = [
-        clause('before', baseline),
-        baselineIsOurs ? ' of ours' : '',
-        clause('shows', shows),
-        clause('tried', tried),
-        written ? ', written' : '',
-      ]
-      return [short(at), `is ours at ${own} by ${owner}, ${entryTold(entry)}${more.join('')}`]
-    }),
-  ),
+  ...grouped(adopted.map((one) => [short(one.scope), `is ours at ${recordTold(one)}`])),
   ...released.map((key) => `${key.replace('@example.com', '')} is forgotten`),
   ...grouped(states.map(stateOf)),
 ]
