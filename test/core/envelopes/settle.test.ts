@@ -215,6 +215,12 @@ describe('what a grant may give', () => {
       ['until the end of the cycle', [grant(ada, 5, 'cycleEnd')], { of: TEN, inputs: IN_TEN_DAYS }],
       ['until the end of the cycle, where it begins now', [grant(ada, 5, 'cycleEnd', { from: 0 })], { of: TEN, inputs: IN_TEN_DAYS }],
       [
+        'until the end of the cycle that it began with, not longer',
+        [grant(ada, 5, 'cycleEnd', { from: -2 })],
+        { of: TEN, inputs: IN_TEN_DAYS },
+        'ENVELOPE_BOUND the grant for ada@x.com lasts 12 days, and maxDays of envelope a is 10; end it after 10 days; the next may begin 7 days later',
+      ],
+      [
         'until the end of its cycle, where that is over',
         [grant(ada, 5, 'cycleEnd', { from: -9 }), grant(ada, 5, 1)],
         { of: TEN, inputs: IN_TEN_DAYS },
