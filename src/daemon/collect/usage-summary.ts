@@ -18,7 +18,7 @@ import { unlessLedger } from '../ledger/error.ts'
 import { notice, type Workspace } from '../workspace.ts'
 import type { KnownRuns } from './kept.ts'
 
-/** Earlier days say nothing about the days to come. Choice. */
+/** Days before these and before the cycle say nothing about the days to come. Choice. */
 const HISTORY_DAYS = 120
 
 /** Models and modes with a series of their own; the rest is summed as `other`. Choice. */
@@ -77,7 +77,9 @@ export async function knownRuns(known: {
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
   if (!asked) return undefined
   if (runs?.asked.readAt === asked.readAt && runs.asked.throughAt === asked.throughAt) return runs
-  const fromAt = Math.max(asked.fromAt, midnight(clock.now()) - HISTORY_DAYS * DAY_MS)
+  const now = clock.now()
+  const firstAt = Math.min(now - HISTORY_DAYS * DAY_MS, cycleOf(ledger.fact('usage'))?.startAt ?? now)
+  const fromAt = Math.max(asked.fromAt, midnight(firstAt))
   known.runs = { asked: { ...asked, fromAt }, rows: await ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
   return known.runs
 }
