@@ -146,15 +146,20 @@ export const valueText = (key: string | number, value: Value, quotes: Quotes, in
 const TYPES = { '': 'PLAIN', "'": 'QUOTE_SINGLE', '"': 'QUOTE_DOUBLE' } as const
 
 /** What other programs may not show, or take for a line end. */
-const UNPRINTED = /[\p{C}\p{Zl}\p{Zp}]/u
+const UNPRINTED = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** A text as a scalar on one line, plain where the neighbours are and where it may be. */
 export function scalarText(text: string, quotes: Quotes = '', inFlow = false): string {
   const scalar = new Scalar(text)
-  scalar.type = TYPES[UNPRINTED.test(text) ? '"' : quotes]
+  scalar.type = TYPES[text.search(UNPRINTED) < 0 ? quotes : '"']
   const collectionStyle = inFlow ? 'flow' : 'block'
   const list = stringify([scalar], { collectionStyle, flowCollectionPadding: false, lineWidth: 0, doubleQuotedAsJSON: true })
-  return inFlow ? list.slice(1, -2) : list.slice(2, -1)
+  return (inFlow ? list.slice(1, -2) : list.slice(2, -1)).replace(UNPRINTED, escaped)
+}
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16)
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`
 }
 
 /** Sets the cap of a scope. `name`: of a group that is not declared yet. */

@@ -163,7 +163,9 @@ function insertLines(layout: Layout, index: number, lines: readonly string[]): S
   const entry = entries[index] ?? { start: layout.open, end: layout.open }
   const { blanks, start, end } = linesOf(layout, index)
   const indent = ' '.repeat(columnOf(text, entry.start))
-  const empty = text.slice(blanks, start).split('\n').slice(1)
+  // A block scalar that keeps its last blank lines would keep one more.
+  const keeps = /[|>]\d?\+/.test(text.slice(entry.start, end))
+  const empty = keeps ? [] : text.slice(blanks, start).split('\n').slice(1)
   return linesAt(text, end, [...empty.map(() => ''), ...indented(lines, indent)])
 }
 

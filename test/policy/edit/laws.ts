@@ -11,7 +11,7 @@ import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
 import { linesOf } from '../../../src/policy/load/digest.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import { type Random, randomOf } from '../../adversary/random.ts'
-import { type Written, writtenPolicy } from './written.ts'
+import { IDS, type Written, writtenPolicy } from './written.ts'
 
 const NOW = Date.UTC(2026, 10, 20)
 
@@ -104,28 +104,14 @@ function unexpected({ problems }: Extract<EditPlan, { kind: 'refused' }>): strin
   return codes.some((code) => isExpected.test(code)) ? '' : `refused: ${codes.join('; ')}`
 }
 
+const ODD = '\ufeffu|a\u0085b|\u202ev|e\u200d|\u{e0041}w|a\u2028b'
+const REASONS = `plain|a: b| # c|- d|{e}|"f"|g'h|tr\tab|ünï 😀|true|12|[x, y]|two\nlines|*z|!t|--- x|~|a:|%d|${ODD}`.split('|')
+
 function randomEdit(random: Random, { entries }: Written): Edit {
   const people = ['ada', 'bob', 'cyd', 'dé', 'new', "o'x", '#z', 'true'].map((name) => `${name}@example.com`)
   const email = (): string => random.pick(people)
   const scope = (): Scope => parseScope(random.pick([email(), email(), 'team', 'group:g1', 'group:3', 'group:new'])) as Scope
-  const reason = random.pick([
-    'plain',
-    'a: b',
-    ' # c',
-    '- d',
-    '{e}',
-    '"f"',
-    "g'h",
-    'tr\tab',
-    'ünï 😀',
-    'true',
-    '12',
-    '[x, y]',
-    'two\nlines',
-    '*z',
-    '!t',
-    'a\u2028b',
-  ])
+  const reason = random.pick(REASONS)
   const cap = credits(random.int(1, 9999))
   const granted = random.pick([...[...entries.keys()].flatMap((name) => (name.startsWith('grant:') ? [name.slice(6)] : [])), email()])
   switch (random.pick(['cap', 'cap', 'grant', 'extend', 'protect', 'approve', 'remove', 'remove'] as const)) {
@@ -149,10 +135,7 @@ function randomEdit(random: Random, { entries }: Written): Edit {
     case 'protect':
       return { kind: 'protect', email: email() }
     case 'approve':
-      return {
-        kind: 'approve',
-        id: random.pick(['7d1f0c2a9b347d1f0c2a9b347d1f0c2a', '12345678123456781234567812345678', '1e345678123456781234567812345678']),
-      }
+      return { kind: 'approve', id: random.pick(IDS) }
     case 'remove':
       return {
         kind: 'remove',
@@ -164,6 +147,7 @@ function randomEdit(random: Random, { entries }: Written): Edit {
 function targetOf(name: string): Target {
   if (name.startsWith('grant:')) return { kind: 'grant', scope: parseScope(name.slice(6)) as Scope }
   if (name.startsWith('protect:')) return { kind: 'protect', email: name.slice(8) }
+  if (/^[0-9a-f]{32}$/.test(name)) return { kind: 'approval', id: name }
   return { kind: 'scope', scope: parseScope(name) as Scope }
 }
 
@@ -215,6 +199,8 @@ function isSubsequence(short: string, long: string): boolean {
 
 /** A changed number or day is all that differs; an insertion takes nothing away. */
 function wrongBytes(edit: Edit, before: string, after: string, set: PolicySet): string | undefined {
+  const hidden = (text: string): number => text.match(/[\p{Cf}\p{Zl}\x7f-\x9f]/gu)?.length ?? 0
+  if (hidden(after) > hidden(before)) return 'characters came that nobody sees'
   const old = 'scope' in edit ? set.rules.find(({ scope }) => scopeKey(scope) === scopeKey(edit.scope)) : undefined
   const isReplaced = edit.kind === 'extend' || (edit.kind === 'cap' && old !== undefined)
   if (!isReplaced) return isSubsequence(before, after) ? undefined : 'an insertion took something away'

@@ -23,6 +23,8 @@ interface Habits {
   readonly colon: string
 }
 
+export const IDS = ['7d1f0c2a9b347d1f0c2a9b347d1f0c2a', '12345678123456781234567812345678', '1e345678123456781234567812345678']
+
 const WORDS = ['release week', 'migration', 'über uns', '日本語のテキスト', 'a 😀 b', 'it’s 5 % more', 'C:\\path', 'say "hi"', "o'clock"]
 
 interface Pen {
@@ -146,9 +148,8 @@ function blockMap(pen: Pen, fields: readonly Field[], owner: string, indent: str
   return fields.flatMap(([key, value, isText = false], index) => {
     const shown = random.chance(0.05) ? `"${key}"` : key
     const head = index > 0 ? own(pen, owner, indent).slice(0, 1) : []
-    const last = fields.at(-1)?.[0] === key
     if (key === 'reason' && random.chance(0.2)) {
-      const style = random.pick(['|', '>', '|-', '>-', ...(last ? [] : ['|+'])])
+      const style = random.pick(['|', '>', '|-', '>-', '|+', '>+'])
       return [
         ...head,
         `${indent}${shown}: ${style}${trailing(pen, owner)}`,
@@ -275,7 +276,8 @@ function documentText(pen: Pen, { index, groups, people }: Declared): string {
       : [`${at}team:${trailing(pen, 'team')}`, ...blockMap(pen, [cap(), ...reason()], 'team', ' '.repeat(column + habits.step))]
     sections.push([...head, ...body])
   }
-  const lists = { groups: named, users, grants, protected: guarded }
+  const approved = IDS.filter((_, at) => at % 3 === index && random.chance(0.3)).map((id) => [id, [['', id, true]]] as const)
+  const lists = { groups: named, users, grants, protected: guarded, approvals: approved }
   for (const [key, given] of Object.entries(lists))
     if (given.length > 0 || random.chance(0.2)) sections.push(listLines(pen, key, given, column))
   const ordered = random.chance(0.3) ? random.sample(sections, sections.length) : sections
