@@ -1,6 +1,6 @@
 // `edit` as a command, of large files, and its diffs.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { randomOf } from '../adversary/random.ts'
@@ -24,6 +24,12 @@ test('a large file is edited in a thread, to the same text', async () => {
   writeFileSync(file, `${TEXT}  users:\n${users}`)
   expect(await run(['edit', 'cap', 'p1500@example.com', '7', '--policies', file])).toMatchObject({ code: 0 })
   expect(readFileSync(file, 'utf8')).toBe(`${TEXT}  users:\n${users}`.replace('cap: 1501}', 'cap: 7}'))
+})
+
+test('a file that cannot be replaced is refused in JSON as other edits are', async () => {
+  linkSync(file, join(folder, 'second'))
+  const { code, stdout } = await run(['edit', 'cap', 'team', '7', '--policies', file, '--output', 'json'])
+  expect([code, JSON.parse(stdout)]).toMatchObject([65, { written: false, problems: [{ code: 'EDIT_BY_HAND' }] }])
 })
 
 test('the diff of edits of random policies is what `git apply` makes of one the other', async () => {

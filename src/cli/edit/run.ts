@@ -4,7 +4,7 @@ import { compareProblems, printable } from '../../core/escape/text.ts'
 import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../daemon/config/config.ts'
 import { groupsShownOf } from '../../daemon/http/auth.ts'
-import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
+import type { Edit } from '../../policy/edit/edit.ts'
 import { type EditedFile, type EditInput, type EditPlan, planEditsAside, type WorkspaceEdit } from '../../policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
 import { type Cli, CommandError, EXIT, inputExit, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
@@ -17,9 +17,7 @@ const MOST_DIFFERENCES = 2_000
 
 /** Makes edits. Exits 2 with `--check` when there is something to do, 64 where a choice is needed, and 65 where an edit is refused. */
 export async function editCommand(edits: readonly Edit[], flags: EditFlags, cli: Cli): Promise<void> {
-  for (const edit of edits) refuseTemplates(edit)
-  const config = await editedConfig(flags, cli)
-  await makeEdits(edits, { config, flags, cli })
+  await makeEdits(edits, { config: await editedConfig(flags, cli), flags, cli })
 }
 
 /** The config and the policies that it, or a flag, names. Throws an `InputError`, or a `UsageError` without policies. */
@@ -44,7 +42,8 @@ export async function makeEdits(edits: readonly WorkspaceEdit[], making: Making)
   if (plan.kind === 'choice') throw new UsageError(plan.message)
   if (plan.kind === 'refused') return refuse(plan.problems, making)
   const isWritten = plan.files.length > 0 && !flags.check
-  if (isWritten) write(plan.files, making)
+  const problems = isWritten ? write(plan.files, making) : []
+  if (problems.length > 0) return refuse(problems, making)
   show(plan, isWritten, making)
   cli.finish(flags.check && plan.files.length > 0 ? EXIT.pending : EXIT.done)
 }
@@ -67,14 +66,6 @@ function inputOf(edits: readonly WorkspaceEdit[], { config, flags, cli }: Making
   }
 }
 
-/** A file with such a text could not be edited again. */
-function refuseTemplates(edit: Edit): void {
-  const { reason, ticket, name } = { reason: undefined, ticket: undefined, name: undefined, ...edit }
-  const found = [reason, ticket, name].find((text) => text !== undefined && looksLikeTemplate(text))
-  if (found !== undefined)
-    throw new UsageError('a text with {{ }}, {% %} or <% %> would make the file look like a template; write it in other words')
-}
-
 function refuse(problems: readonly Problem[], { flags, cli }: Making): void {
   if (flags.output === 'json')
     cli.stdout.write(cli.secrets.redact(editJson({ files: [], made: [], nothing: [], warnings: problems }, false)))
@@ -82,15 +73,17 @@ function refuse(problems: readonly Problem[], { flags, cli }: Making): void {
   cli.finish(inputExit(problems))
 }
 
-function write(files: readonly EditedFile[], { flags, cli }: Making): void {
+/** Returns why a file cannot be replaced. */
+function write(files: readonly EditedFile[], { flags, cli }: Making): readonly Problem[] {
   try {
     writeEdits(files)
   } catch (error) {
-    if (error instanceof InputError || error instanceof ChangedError)
-      throw error instanceof InputError ? error : new CommandError(error.message)
+    if (error instanceof InputError) return error.problems
+    if (error instanceof ChangedError) throw new CommandError(error.message)
     throw new CommandError(`${files.map(({ shown }) => shown).join(', ')} could not be written: ${messageOf(error)}; the old text stays`)
   }
   if (flags.output === 'diff') for (const { shown } of files) tellLine(cli, `wrote ${shown}`)
+  return []
 }
 
 type Proven = Extract<EditPlan, { readonly kind: 'proven' }>

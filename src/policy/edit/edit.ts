@@ -35,9 +35,6 @@ export function foreignTo(file: string, text: string): Problem | undefined {
   return problemAt(source, [found.index, found.index + found[0].length], 'error', 'EDIT_BY_HAND', `${file} ${what} here`, { hint })
 }
 
-/** Whether a text of the edit itself would make a file look like a template. */
-export const looksLikeTemplate = (text: string): boolean => TEMPLATE.test(text)
-
 /** Refuses a place that aliases give another meaning: it came by one, or its anchor, or one around it, is used elsewhere. */
 export function guardPlace(branch: Branch): void {
   const { source } = branch.reader

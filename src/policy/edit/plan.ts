@@ -116,6 +116,7 @@ async function workOut(input: EditInput) {
   const ended = input.edits.flatMap((edit) => makeOne(edit, desk, before))
   const files = desk.changed()
   refuseLarge(files, desk.texts)
+  refuseForeign(files)
   return {
     before,
     wanted: desk.wanted(),
@@ -276,6 +277,14 @@ function newProblems(before: readonly Problem[], after: readonly Problem[]): rea
 const isMeant = ({ code, message }: Problem, edits: readonly Edit[]): boolean =>
   code === 'NONE_FALLS_BACK' &&
   edits.some((edit) => edit.kind === 'cap' && edit.cap === 'none' && message.includes(` ${nameOf(edit.scope)}:`))
+
+/** What is written must be edited again. */
+function refuseForeign(files: readonly EditedFile[]): void {
+  if (files.some(({ shown, after }) => foreignTo(shown, after)))
+    throw new ChoiceError(
+      'a text with {{ }}, {% %} or <% %> would make the file look like a template, and ENC[ like an encrypted one; write it in other words',
+    )
+}
 
 /** What is written must be read again. `texts`: of all files, as they were. */
 function refuseLarge(files: readonly EditedFile[], texts: readonly PolicyText[]): void {
