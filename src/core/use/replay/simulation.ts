@@ -122,10 +122,7 @@ function simulationNotes(
     ...unknownMembers(inputs),
     ...[...rejected.values()].map(({ message }) => message),
     ...[...openRules.values()].map((message) => `${message}; here no rule gives them a cap.`),
-    ...(creditsPerSeat === undefined ? [UPPER_BOUND] : []),
-    ...(recorded.addOn === 'estimated' && creditsPerSeat !== undefined
-      ? [`Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`]
-      : []),
+    ...(recorded.addOn === 'estimated' ? [creditsPerSeat === undefined ? UPPER_BOUND : estimatedWith(creditsPerSeat)] : []),
     ...atCapNotes(tally),
     ...(beside.kind === 'inForce' && people.emails.length > 0 ? withoutCap(beside.knownFromAt, cycles) : []),
     ...poolNotes(inputs),
@@ -135,6 +132,9 @@ function simulationNotes(
 
 const UPPER_BOUND =
   'What a seat includes is not known, so all use counts as add-on use: an upper bound. Write creditsPerSeat into the config where the balance does not tell it.'
+
+const estimatedWith = (creditsPerSeat: number): string =>
+  `Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`
 
 function unknownMembers({ policy, groups }: SimulationInputs): readonly string[] {
   const known = new Set(groups.map(({ id }) => id))
