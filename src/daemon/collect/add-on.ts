@@ -3,15 +3,15 @@
 // that do.
 
 import type { Finding } from '../../core/model/condition.ts'
-import type { AddOnReading, Cycle } from '../../core/model/observed.ts'
+import type { AddOnReading, Cycle, RunUse } from '../../core/model/observed.ts'
 import type { AddOnAsked } from '../../core/model/past.ts'
-import { compareText } from '../../core/model/scope.ts'
+import { compareText, TEAM } from '../../core/model/scope.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { type Answer, answerOf, believed, type Failure, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
+import { type Answer, answerOf, believed, CHUNK_DAYS, type Failure, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
 import { type CollectParts, type CollectState, skippedPeople } from './kept.ts'
 
 // Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
@@ -188,17 +188,21 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
 
 /** Add-on use in a cycle by e-mail; undefined where the ledger does not know all its days, and where the service began to measure within it. */
 export async function cycleSums(
-  ledger: Pick<Ledger, 'fact' | 'addOnSums' | 'firstDay' | 'useByPerson'>,
+  ledger: Pick<Ledger, 'fact' | 'addOnSums' | 'firstDay' | 'useByPerson' | 'runs'>,
   { startAt, endAt }: Cycle,
   unassignable = ledger.fact('addOn')?.unassignable ?? [],
 ): Promise<ReadonlyMap<string, AddOnSum> | undefined> {
   const asked = ledger.fact('addOnAsked')
   if (!asked?.hasRows || asked.fromAt > midnight(startAt)) return undefined
-  const [before, never] = [Math.min((await ledger.firstDay('measured')) ?? 0, endAt), new Set(unassignable)]
-  const others = await ledger.useByPerson({ fromAt: midnight(startAt), untilAt: before })
-  if (others.some(({ email }) => !never.has(email))) return undefined
+  const never = new Set(unassignable)
+  const before = { fromAt: midnight(startAt), untilAt: Math.min((await ledger.firstDay('measured')) ?? 0, endAt) }
+  const others = await ledger.useByPerson(before)
+  if (others.some(({ email }) => !never.has(email)) || tellsUse(never, await ledger.runs(TEAM, before))) return undefined
   return ledger.addOnSums({ fromAt: midnight(startAt), untilAt: endAt })
 }
+
+/** Whether runs are of somebody whom add-on use tells. */
+const tellsUse = ({ size }: ReadonlySet<string>, runs: readonly RunUse[]): boolean => size === 0 && runs.some(({ used = 0 }) => used > 0)
 
 /** Whether all use of a past cycle had arrived when its days were last read. */
 export function hasWholeCycle({ wideAt }: Pick<AddOnAsked, 'wideAt'>, { endAt }: Cycle): boolean {
@@ -237,16 +241,23 @@ export async function askMeasured(
   // By e-mail; '' for people whom no listing names.
   const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
+  let untilAt = now
   const failure = await readForward({
     ...{ key: 'addOn', chunkDays: new Map(), now, before: undefined, firstAt: midnight(cycle.startAt) },
     ask: (days) => askAddOn(client, days, signal),
     async save(_days, reading) {
       unassignable = reading.unassignable
-      for (const { email, used, addOn } of reading.rows) {
+      for (const { dayAt, email, used, addOn } of reading.rows) {
+        untilAt = Math.min(untilAt, dayAt)
         const known = sums.get(email)
         sums.set(email, { used: wholeCents((known?.used ?? 0) + used), addOn: wholeCents((known?.addOn ?? 0) + addOn) })
       }
     },
   })
-  if (!failure && sums.size > 0) state.measured = { readAt: now, cycles: [measuredCycle(cycle.startAt, sums)], unassignable }
+  if (failure || sums.size === 0) return
+  // Of a longer cycle the days just before are enough to tell.
+  const before = { fromAt: Math.max(midnight(cycle.startAt), untilAt - CHUNK_DAYS * DAY_MS), untilAt }
+  const runs = untilAt > before.fromAt ? await answerOf(() => client.readRuns(before, signal), signal) : undefined
+  if (runs && !runs.failure && tellsUse(new Set(unassignable), runs.value.rows)) return
+  state.measured = { readAt: now, cycles: [measuredCycle(cycle.startAt, sums)], unassignable }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
-import { answerOf, instead } from '../../support/faults.ts'
+import { answerOf, edited, instead } from '../../support/faults.ts'
 import { aheadBy, live, loopOver, loopUnder, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -263,6 +263,17 @@ describe('a cycle of a command, which collects nothing', () => {
     const { planned } = await one.cycle({ caps: { team: 1300 } }, { alone: true })
     expect(planned.plan.holds.map(({ message }) => message)).toEqual([expect.stringContaining('(use is measured)')])
     expect(questions(one)).toEqual(asked)
+  })
+
+  test('and of a new ledger is estimated where the service began within it, as runs of earlier days tell', async () => {
+    const began = (text: string): string => text.replaceAll(/\{"item":\{[^}]*"2026-11-0\d"[^}]*\}\},?/g, '')
+    const wrapTransport = edited((operation) => operation === 'Analytics', began)
+    const { one } = await collecting({ wrapTransport }, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    await one.clock.pass(MINUTE)
+    expect(shown(one)).toEqual({ used: 1000, source: 'estimated' })
+    const alone = await testWorld({ ...COMPANY, switches: SERVED, wrapTransport })
+    recordPast(alone, daily('ada', 100, noon(5)))
+    expect((await alone.cycle(DECLARED, { alone: true })).desired.people.useSource).toBe('estimated')
   })
 
   test('does not read what the ledger knows recently', async () => {
