@@ -4,10 +4,10 @@ import type { LedgerFacts } from '../../src/core/model/facts.ts'
 import type { AddOnRow } from '../../src/core/model/observed.ts'
 import type { AddOnAsked } from '../../src/core/model/past.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
-import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
+import { addOnFigures, type MeasuredAddOn, totalAddOn } from '../../src/core/use/add-on.ts'
 import type { RecordedDays } from '../../src/core/use/history.ts'
 import type { AddOnBatch, AddOnSum, Ledger } from '../../src/ports.ts'
-import { CYCLE, DAY, email, NOW } from './declare.ts'
+import { CYCLE, DAY, email, NOW, rosterOfUse } from './declare.ts'
 
 /** The measured use of this cycle, by short name; `others` belongs to no person. */
 export function measuredAddOn(
@@ -18,6 +18,10 @@ export function measuredAddOn(
   const people = Object.fromEntries(Object.entries(use).map(([name, amount]) => [email(name), credits(amount)]))
   return { readAt: NOW, unassignable: [], ...rest, cycles: [{ startAt, people, others: credits(others) }] }
 }
+
+/** All add-on use of people with this use in the cycle, each of whom has 500 credits of their seat. */
+export const totalOf = (used: Readonly<Record<string, number | undefined>>, measured?: MeasuredAddOn): number | undefined =>
+  totalAddOn(addOnFigures({ now: NOW, cycle: CYCLE, measured, balance: { creditsPerSeat: credits(500) } }), rosterOfUse(used).people)
 
 type DayEntry = readonly [dayAt: number, email: string, cents: number, addOnCents?: number]
 
