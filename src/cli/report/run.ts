@@ -10,7 +10,7 @@ import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../cor
 import { listingAt } from '../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { burnOf, forecastReadsFrom } from '../../core/use/burn.ts'
-import { cycleKnown, type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
+import { cycleKnown, type Days, ENOUGH_KNOWN, type PastDays } from '../../core/use/history.ts'
 import {
   ATTRIBUTE_VIEW,
   attributeOf,
@@ -30,7 +30,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { PeopleLabels } from '../../daemon/http/labels.ts'
-import { assumedBorders, cyclesBefore, daysOf } from '../../daemon/replay/gather.ts'
+import { assumedBorders, cyclesBefore, daysOf, gradesNote } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
 import { action, COMMANDS, type FlagsOf } from '../shared/command.ts'
@@ -183,6 +183,9 @@ function chosenCycle({ flags, config }: Sources, current: Cycle, previous: Cycle
   )
 }
 
+/** What was recorded counts to the present. */
+const EVER = Number.POSITIVE_INFINITY
+
 /** Days are kept for 400 days. */
 const KEPT_CYCLES = 15
 
@@ -260,7 +263,8 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const unassignable = new Set(past?.unassignable)
   const measured = past && [...past.sums].filter(([email]) => email !== '' && !unassignable.has(email))
   const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }
-  const share = await knownShare(ledger, usage?.roster, days)
+  const kept = { people: new Map((await ledger.histories()).map((one) => [one.email, one])), common: await commonDays(ledger, EVER) }
+  const share = knownShare(usage?.roster, days, kept)
   const isKnown = share >= ENOUGH_KNOWN
   const summed = await useByBestSource(ledger, days)
   const other: readonly (readonly [string, Credits])[] = last && !isKnown ? Object.entries(last.used) : summed
@@ -277,13 +281,14 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   else if (!last && !measured) notes.push(`Days of that cycle are ${of}, so use may be missing; type: ${collectLine(flags)}`)
   else if (!measured && last?.readAt !== undefined && last.readAt < cycle.endAt - config.usageLagMs)
     notes.push(`Use of that cycle was last read on ${dayText(last.readAt)}, so its last days may be missing; type: ${collectLine(flags)}`)
+  if (used.length > 0 && (measured || isKnown || !last)) notes.push(...gradesNote({ usage, past: kept }, [cycle]))
   notes.push('Groups are those of today.')
   return used.map(([email, amount]): ReportPerson => ({ email, groups: groupsOf(email), used: amount }))
 }
 
 /** Each person's use on these days, the most first; each day from its best source. */
 async function useByBestSource(ledger: Ledger, days: Days): Promise<readonly (readonly [string, Credits])[]> {
-  const { people, days: each } = await daysOf(ledger, days, await commonDays(ledger, Number.POSITIVE_INFINITY))
+  const { people, days: each } = await daysOf(ledger, days, await commonDays(ledger, EVER))
   const sums = new Float64Array(people.length)
   for (const { people: places, cents } of each)
     for (const [row, place] of places.entries()) sums[place] = (sums[place] ?? 0) + (cents[row] ?? 0)
@@ -292,11 +297,9 @@ async function useByBestSource(ledger: Ledger, days: Days): Promise<readonly (re
 }
 
 /** The share of the people of whom every day of a cycle is known. */
-async function knownShare(ledger: Ledger, roster: Roster | undefined, days: Days): Promise<number> {
-  const people = new Map((await ledger.histories()).map((one) => [one.email, one]))
-  const common = await commonDays(ledger, Number.POSITIVE_INFINITY)
+function knownShare(roster: Roster | undefined, days: Days, past: PastDays): number {
   const emails = (roster?.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
-  return cycleKnown(days, { addOn: 'estimated', people: [], days: [] }, emails, { people, common }).people
+  return cycleKnown(days, { addOn: 'estimated', people: [], days: [] }, emails, past).people
 }
 
 /** The groups of each person. */

@@ -199,11 +199,14 @@ function shortage(firstAt: Instant, cycles: readonly Cycle[], whole: number, ask
   ]
 }
 
-const approvedOf = ({ usage }: RecordedUse): readonly string[] =>
+const approvedOf = ({ usage }: Pick<RecordedUse, 'usage'>): readonly string[] =>
   (usage?.roster.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
 
 /** Where the days of the shown cycles come from. */
-function gradesNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string[] {
+export function gradesNote(
+  use: Pick<RecordedUse, 'usage'> & { readonly past: Pick<PastDays, 'people' | 'common'> },
+  cycles: readonly Cycle[],
+): readonly string[] {
   const [first, last] = [cycles[0], cycles.at(-1)]
   if (!first || !last) return []
   const days = { fromAt: firstDayOf(first), untilAt: firstDayOf({ startAt: last.endAt }) }
