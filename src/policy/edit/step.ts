@@ -50,7 +50,7 @@ export function stepOf(edit: Edit, around: Around): Step {
   const { places } = around
   switch (edit.kind) {
     case 'cap':
-      return setCap(edit, placeFor(edit, places))
+      return setCap(edit, placeFor(edit, places), around)
     case 'grant':
       return addGrant(edit, placeFor(edit, places))
     case 'extend':
@@ -64,7 +64,7 @@ export function stepOf(edit: Edit, around: Around): Step {
   }
 }
 
-function setCap({ scope, cap, reason, name }: CapEdit, place: Place): Step {
+function setCap({ scope, cap, reason, name }: CapEdit, place: Place, { loaded }: Around): Step {
   const key = scopeKey(scope)
   const spec = specOf(place)
   const found = entryOf(place, scope)
@@ -72,8 +72,10 @@ function setCap({ scope, cap, reason, name }: CapEdit, place: Place): Step {
   if (!found) {
     if (scope.kind === 'team') return { place, ...addTeam(spec, fields) }
     if (scope.kind === 'user') return { place, ...append(spec, 'users', { email: scope.email, ...fields }) }
-    if (name === undefined) throw new ChoiceError(`${key} is not declared yet: give its group_name with --name`)
-    return { place, ...append(spec, 'groups', { id: scope.id, name, ...fields }) }
+    const elsewhere = loaded.get(place.workspace)?.set.groups.find(({ scope: { id } }) => id === scope.id)
+    const known = name ?? elsewhere?.name
+    if (known === undefined) throw new ChoiceError(`${key} is not declared yet: give its group_name with --name`)
+    return { place, ...append(spec, 'groups', { id: scope.id, name: known, ...fields }) }
   }
   refuseRenaming(found, key, name)
   const change = put(found, fields)
