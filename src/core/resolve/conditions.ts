@@ -311,7 +311,7 @@ function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): st
 
 type Nearest = (when: When, people: readonly Person[], facts: RowFacts, nearest: NearestWord) => string
 
-/** Tells the nearest value where nobody meets one part of a condition. */
+/** Tells the nearest value where it is known of everybody that they do not meet one part of a condition, so everybody has a value. */
 const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   email: ({ email = '' }, people, _facts, nearest) => `no e-mail matches ${email}${nearestAddress(email, people, nearest)}`,
   role({ role = '' }, people, _facts, nearest) {
@@ -327,8 +327,8 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
     `nobody joined within ${whole(joinedWithinDays)}; ${nearestOf(daysOf(joinedAgo, people, facts), Math.min, atMost)}`,
   activeDays({ activeDays }, people) {
     const days = people.flatMap((person) => person.activeDays?.[activeDays?.within ?? 0] ?? [])
-    const least = days.length === 0 ? '' : `; the least is ${days.reduce((a, b) => Math.min(a, b))}`
-    return `nobody was active on fewer than ${activeDays?.below} of the last ${whole(activeDays?.within)}${least}`
+    const least = days.reduce((a, b) => Math.min(a, b))
+    return `nobody was active on fewer than ${activeDays?.below} of the last ${whole(activeDays?.within)}; the least is ${least}`
   },
   attributes: ({ attributes = {} }, people, _facts, nearest) => nobodyHas(attributes, people, nearest),
 }
@@ -349,7 +349,7 @@ const isGlob = (text: string): boolean => /[*?]/.test(text)
 
 /** `text`: days in words that agree with what the condition makes of them. */
 const nearestOf = (days: readonly number[], pick: (a: number, b: number) => number, text: (days: number) => string): string =>
-  days.length === 0 ? 'nobody has a time' : `the nearest is ${text(days.reduce((a, b) => pick(a, b)))}`
+  `the nearest is ${text(days.reduce((a, b) => pick(a, b)))}`
 
 const daysOf = (of: typeof inactiveFor, people: readonly Person[], facts: RowFacts): readonly number[] =>
   people.flatMap((person) => of(person, facts) ?? [])

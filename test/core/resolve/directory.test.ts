@@ -161,7 +161,11 @@ it('a change is told of where a condition on the person wants the old or the new
   const told = (when: NonNullable<PolicySketch['rules']>[number]['when']) =>
     resolveDesired(desiredInputs({ rules: [{ when, cap: 5 }] }, { roster: { ...roster(), people } })).attributeChanges
   const changed = [['ada@example.com', { at: NOW, text: 'costCenter is CC-2, was CC-1' }]]
-  expect([...told({ attributes: { columns: { costCenter: 'CC-1' } } })]).toEqual(changed)
+  for (const costCenter of ['CC-1', 'CC-2']) expect([...told({ attributes: { columns: { costCenter } } })]).toEqual(changed)
   const [other, bob] = ['CC-7', 'CC-2'].map((costCenter) => ({ attributes: { columns: { costCenter } } }))
-  expect([{ role: 'admin' }, { ...other }, { ...bob, email: 'bob@*' }].flatMap((when) => [...told(when)])).toEqual([])
+  expect(
+    [{ role: 'admin' }, { ...other }, { ...bob, email: 'bob@*' }, { attributes: { columns: { unit: 'CC-1' } } }].flatMap((when) => [
+      ...told(when),
+    ]),
+  ).toEqual([])
 })
