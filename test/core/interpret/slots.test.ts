@@ -73,12 +73,14 @@ describe('a slot', () => {
     const owned = new Map([...ownedCaps({ bob: { cap: 5 } })].map(([one, before]) => [one, { ...before, ...ours }]))
     expect(slotsOf(shown, OPEN, { owned }).mayBeInherited(key('bob'))).toBe(expected)
   })
-  test('that cannot be read now is remembered as it was read last', () => {
+  test('that cannot be read now is remembered as it was read last, or verified', () => {
     const readings: PlanMore['readings'] = new Map([
       [key('cyd'), { scope: scope('cyd'), observed: 'unknown', readAt: NOW, last: { observed: cap(9), readAt: NOW - HOUR } }],
       [key('bob'), { scope: scope('bob'), observed: cap(5), readAt: NOW }],
     ])
     expect(['cyd', 'bob', 'dan'].map((name) => slotsOf({}, OPEN, { readings }).lastRead(key(name)))).toEqual([9, undefined, undefined])
+    const slots = slotsOf({ bob: 'unknown', cyd: 'unknown', dan: 4 }, OPEN, { owned: ownedCaps({ bob: { cap: 8 }, dan: { cap: 8 } }) })
+    expect(['bob', 'cyd', 'dan'].map((name) => slots.lastKnown(key(name)))).toEqual([8, 'unknown', 4])
   })
 })
 
@@ -102,6 +104,9 @@ describe('a value from our own team write', () => {
   const sent = (on: string, from: PlainCap, to: PlainCap, at = NOW): SentCap => ({ scope: scope(on), from: cap(from), to: cap(to), at })
   const [SENT, CLEARED] = [[sent('team', 700, 900)], [sent('team', 700, 'none')]]
   const SEEN: ServiceModel = { ...OPEN, copying: 'seen' }
+  const LOWER = { model: OPEN, owned: { bob: { cap: 950 } } }
+  const WRITTEN = { model: OPEN, owned: { bob: { cap: 950, more: { written: true } } } }
+  const GROUP = [sent('group:a', 'none', 900)]
   interface Sketch {
     readonly model?: ServiceModel
     readonly shown?: Readonly<Record<string, Shown>>
@@ -137,6 +142,10 @@ describe('a value from our own team write', () => {
       { model: OPEN, owned: {}, sent: [sent('team', 500, 900)] },
       false,
     ],
+    ['what a group was sent where a higher cap had shown, not written by us', { ...LOWER, sent: GROUP }, true],
+    ['not what we sent to the team there', { ...LOWER, sent: SENT }, false],
+    ['not what we sent to a group where a write of ours had set the higher cap', { ...WRITTEN, sent: GROUP }, false],
+    ['not what we sent to a group where a lower cap had shown', { model: OPEN, sent: GROUP }, false],
     [
       'not what the ledger verified at the team no later than the person',
       { owned: { bob: { cap: 500 }, team: { cap: 900 } }, model: { ...COPYING, layers: 'copied' } },

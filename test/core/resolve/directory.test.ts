@@ -162,10 +162,7 @@ it('a change is told of where a condition on the person wants the old or the new
     resolveDesired(desiredInputs({ rules: [{ when, cap: 5 }] }, { roster: { ...roster(), people } })).attributeChanges
   const changed = [['ada@example.com', { at: NOW, text: 'costCenter is CC-2, was CC-1' }]]
   for (const costCenter of ['CC-1', 'CC-2']) expect([...told({ attributes: { columns: { costCenter } } })]).toEqual(changed)
-  const [other, bob] = ['CC-7', 'CC-2'].map((costCenter) => ({ attributes: { columns: { costCenter } } }))
-  expect(
-    [{ role: 'admin' }, { ...other }, { ...bob, email: 'bob@*' }, { attributes: { columns: { unit: 'CC-1' } } }].flatMap((when) => [
-      ...told(when),
-    ]),
-  ).toEqual([])
+  const wanted: readonly Record<string, string>[] = [{ costCenter: 'CC-7' }, { unit: 'CC-1' }, { costCenter: 'CC-2' }]
+  const [other, unit, bob] = wanted.map((columns) => ({ attributes: { columns } }))
+  expect([{ role: 'admin' }, { ...other }, { ...unit }, { ...bob, email: 'bob@*' }].flatMap((when) => [...told(when)])).toEqual([])
 })
