@@ -12,7 +12,16 @@ import { type Cli, UsageError } from '../shared/context.ts'
 
 const { cap, grant, protect, approve, remove, tidy } = COMMANDS.edit.commands
 
-const OWN = { cap: readCap, until: readUntil, start: readStart, email: readEmail, wholeId: readWholeId, target: readTarget }
+const timeOr =
+  (word: string) =>
+  (text: string): string => {
+    const time = text.trim()
+    if (time !== word && readDate(time) === undefined && readInstant(time) === undefined)
+      throw new InvalidArgumentError(`Write a date (2026-12-15), an RFC 3339 instant or ${word}.`)
+    return time
+  }
+
+const OWN = { cap: readCap, until: timeOr('cycleEnd'), start: timeOr('none'), email: readEmail, wholeId: readWholeId, target: readTarget }
 
 export type EditFlags = FlagsOf<typeof protect>
 export type TidyFlags = FlagsOf<typeof tidy>
@@ -82,21 +91,6 @@ function readWholeId(text: string): string {
   if (!/^[0-9a-f]+$/.test(id) || id.length !== HOLD_ID_DIGITS)
     throw new InvalidArgumentError(`The whole id of ${HOLD_ID_DIGITS} hex digits is needed, as \`capkeeper plan\` prints it.`)
   return id
-}
-
-function readFrom(text: string): string {
-  const time = text.trim()
-  if (readDate(time) === undefined && readInstant(time) === undefined)
-    throw new InvalidArgumentError('Write a date (2026-12-15) or an RFC 3339 instant.')
-  return time
-}
-
-function readStart(text: string): string {
-  return text.trim() === 'none' ? 'none' : readFrom(text)
-}
-
-function readUntil(text: string): string {
-  return text.trim() === 'cycleEnd' ? 'cycleEnd' : readFrom(text)
 }
 
 function readTarget(text: string): Target {
