@@ -3,6 +3,7 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { HistoryShown } from '../../core/model/events.ts'
 import type { Roster } from '../../core/model/observed.ts'
+import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { DAY_MS, MINUTE_MS } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type Days } from '../../core/use/history.ts'
 import { finding, unread } from '../conditions/findings.ts'
@@ -12,6 +13,7 @@ import { collectHistory, commonDays, historyPlan, nowForBoth, peopleToRead, want
 import type { CollectState } from './kept.ts'
 import { type HistoryStop, totalOf } from './proof.ts'
 import { collectRunsBack } from './runs.ts'
+import { showUsageSummary } from './usage-summary.ts'
 
 /** Requests at once: the cap that a sweep waits for has at most these before it. Choice. */
 const CONCURRENCY = 2
@@ -43,7 +45,10 @@ async function collectPast(workspace: Workspace, state: CollectState, signal: Ab
   if (days === 0 || !roster || clock.monotonic() < collector.past.restUntil) return collector.past.found
   // A day is read once, after its use has arrived.
   const wanted = wantedDays(nowForBoth(workspace) - config.usageLagMs, days)
+  const runsFrom = (): unknown => workspace.ledger.fact('runsAsked')?.[scopeKey(TEAM)]?.fromAt
+  const before = runsFrom()
   await collectRunsBack(workspace, state, wanted.fromAt, { signal, onlyBack: true })
+  if (runsFrom() !== before) await showUsageSummary(workspace)
   let shownAt = clock.monotonic()
   await show(workspace, roster, wanted)
   const onDone = (): void => {

@@ -76,10 +76,11 @@ export async function knownRuns(known: {
   const { ledger, clock, runs } = known
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
   if (!asked) return undefined
-  if (runs?.asked.readAt === asked.readAt && runs.asked.throughAt === asked.throughAt) return runs
   const now = clock.now()
   const firstAt = Math.min(now - HISTORY_DAYS * DAY_MS, cycleOf(ledger.fact('usage'))?.startAt ?? now)
   const fromAt = Math.max(asked.fromAt, midnight(firstAt))
+  const { readAt, throughAt } = asked
+  if (runs?.asked.fromAt === fromAt && runs.asked.readAt === readAt && runs.asked.throughAt === throughAt) return runs
   known.runs = { asked: { ...asked, fromAt }, rows: await ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
   return known.runs
 }

@@ -7,6 +7,7 @@ import { EMAIL_LABELS } from '../../../src/daemon/http/labels.ts'
 import { fakeClock, worldClock } from '../../support/clock.ts'
 import { DAY, email, HOUR } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOf, libraryOver } from '../../support/documents.ts'
+import { whenAsked } from '../../support/faults.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { emptyView, rosterOf } from '../../support/views.ts'
@@ -43,10 +44,19 @@ test.each([
 test('past days are reconstructed from the service, begin anew with each cycle, and say so', async () => {
   const one = await testWorld({ people: ['ada', 'bob'], config: { historyDays: 120 } })
   recordPast(one, daily('ada', 100, noon(1, 10)))
+  whenAsked(
+    one,
+    (operation) => operation === 'CascadeAnalytics',
+    () => one.sandbox.recordUse(email('bob'), 5_000),
+  )
   const life = live(one)
   life.set({ caps: { team: 5000 } })
   await one.clock.pass(2 * MINUTE)
   const { use } = await personIn(one)
+  // Runs tell more than the roster, which was read before them.
+  expect((await over(one).creditsSeries('acme')).days.at(-1)?.used).toBe(1950)
+  const { lines } = await over(one).burnSeries('acme', { by: 'model' })
+  expect(lines.map(({ values }) => values[0])).toEqual(lines.map(() => 0))
   await life.stop()
   expect(use.days).toHaveLength(90)
   expect(use.days.flatMap(({ day, starts }) => (starts ? [day] : []))).toEqual(['2026-09-01', '2026-10-01', '2026-11-01'])

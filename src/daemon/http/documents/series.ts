@@ -67,7 +67,7 @@ function usedByDay({ view, runs, journal, now }: Seen, startAt: Instant): Readon
     for (const day of journal?.days ?? []) if (day.dayAt >= first && day.used !== undefined) used.set(day.dayAt, day.used)
   }
   const present = view.roster && usedInCycle(view.roster)
-  if (present !== undefined) used.set(today, Math.max(present, used.get(today - DAY_MS) ?? 0))
+  if (present !== undefined) used.set(today, Math.max(present, used.get(today) ?? used.get(today - DAY_MS) ?? 0))
   return used
 }
 
