@@ -77,7 +77,7 @@ export async function planEdits(input: EditInput): Promise<EditPlan> {
 /** The texts are loaded twice, before the edit and after it. */
 const LOADS = 2
 
-/** `planEdits` that never ends the process and never takes longer than twice the deadline of loading. Never throws for bad input. */
+/** `planEdits` that never ends the process, with the deadline of loading for each time that texts are read. Never throws for bad input. */
 export async function planEditsAside(input: EditInput, clock: Clock): Promise<EditPlan> {
   const cwd = input.options.cwd ?? process.cwd()
   const { bytes, files } = await listing(AT_ONCE, input.paths, cwd, () => undefined)
@@ -87,7 +87,8 @@ export async function planEditsAside(input: EditInput, clock: Clock): Promise<Ed
     file: beside(import.meta.url, 'plan-thread'),
     data: { ...input, options: { ...input.options, cwd } },
     clock,
-    deadlineMs: LOADS * READING_DEADLINE_MS,
+    // Each edit reads the text that the one before it wrote.
+    deadlineMs: (LOADS + input.edits.length) * READING_DEADLINE_MS,
     memory: { ...THREAD_MEMORY_MIB, maxOldGenerationSizeMb: LOADS * THREAD_MEMORY_MIB.maxOldGenerationSizeMb },
   })
   if (outcome.kind === 'answer') return outcome.answer

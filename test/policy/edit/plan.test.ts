@@ -77,8 +77,15 @@ test('large policies are edited in a thread as small ones are, which ends at its
   const root = folder({ 'a.yaml': `${policyText('team: {cap: 5}')}#${'x'.repeat(70_000)}\n` })
   const input = { paths: [root], options: { now: NOW, cwd: root }, edits: [grantTo('2026-12-15')] }
   expect(await planEditsAside(input, systemClock)).toEqual(await planEdits(input))
-  const late = await planEditsAside(input, { ...systemClock, sleep: async () => undefined })
+  const waits: number[] = []
+  const late = await planEditsAside(input, { ...systemClock, sleep: async (ms) => void waits.push(ms) })
   expect(late).toMatchObject({ kind: 'refused', problems: [{ code: 'TOO_LARGE', message: 'the policies were not edited in time' }] })
+  // Each edit of several has time of its own.
+  await planEditsAside(
+    { ...input, edits: [...input.edits, cap('a@example.com', 5)] },
+    { ...systemClock, sleep: async (ms) => void waits.push(ms) },
+  )
+  expect(waits).toEqual([60_000, 80_000])
 })
 
 const OTHER = ['users:', '- {email: bob@example.com, cap: 7}', '- {email: cyd@example.com, cap: 8, reason: r}']
