@@ -36,6 +36,7 @@ interface Pen {
 }
 
 type Field = readonly [key: string, value: string, isText?: boolean]
+type Given = readonly (readonly [owner: string, fields: readonly Field[]])[]
 
 /** A file of one to three documents of the workspace `acme`; each scope once. */
 export function writtenPolicy(random: Random): Written {
@@ -172,12 +173,7 @@ function blockMap(pen: Pen, fields: readonly Field[], owner: string, indent: str
   })
 }
 
-function listLines(
-  pen: Pen,
-  key: string,
-  given: readonly (readonly [owner: string, fields: readonly Field[]])[],
-  column: number,
-): readonly string[] {
+function listLines(pen: Pen, key: string, given: Given, column: number): readonly string[] {
   const { random, habits } = pen
   const at = ' '.repeat(column)
   if (given.length === 0)
@@ -216,12 +212,7 @@ function listLines(
   return lines
 }
 
-function flowList(
-  pen: Pen,
-  key: string,
-  given: readonly (readonly [owner: string, fields: readonly Field[]])[],
-  at: string,
-): readonly string[] {
+function flowList(pen: Pen, key: string, given: Given, at: string): readonly string[] {
   const { random, habits } = pen
   const item = (fields: readonly Field[]): string => (fields[0]?.[0] === '' ? scalar(pen, fields[0][1], true, true) : flowMap(pen, fields))
   if (random.chance(0.5))
@@ -281,7 +272,7 @@ function documentText(pen: Pen, { index, groups, people }: Declared): string {
   for (const [key, given] of Object.entries(lists))
     if (given.length > 0 || random.chance(0.2)) sections.push(listLines(pen, key, given, column))
   const ordered = random.chance(0.3) ? random.sample(sections, sections.length) : sections
-  if (random.chance(0.1)) return flowDocument(pen, index, { workspace: ['acme'], ...lists })
+  if (random.chance(0.1)) return flowDocument(pen, index, lists)
   const spec = ordered.flatMap((lines, at2) => (at2 === 0 ? lines : [...(random.chance(habits.blanks) ? [''] : free(pen, at)), ...lines]))
   const body = spec.length === 0 ? ['spec: {}'] : [`spec:${trailing(pen, undefined)}`, ...spec]
   const head = [`apiVersion: capkeeper/v1${trailing(pen, undefined)}`, 'kind: CapPolicy', `metadata: {name: d${index}}`]
@@ -290,17 +281,15 @@ function documentText(pen: Pen, { index, groups, people }: Declared): string {
 }
 
 /** A document whose spec stands in brackets, as programs write it. */
-function flowDocument(pen: Pen, index: number, lists: Readonly<Record<string, readonly unknown[]>>): string {
+function flowDocument(pen: Pen, index: number, lists: Readonly<Record<string, Given>>): string {
   const { random } = pen
   const end = random.pick(['', '', ', '])
   const parts = Object.entries(lists).flatMap(([key, given]) => {
-    if (key === 'workspace') return ['workspace: acme']
     if (given.length === 0) return random.chance(0.2) ? [`${key}: []`] : []
-    const items = (given as readonly (readonly [string, readonly Field[]])[]).map(([, fields]) =>
-      fields[0]?.[0] === '' ? scalar(pen, fields[0][1], true, true) : flowMap(pen, fields),
-    )
+    const items = given.map(([, fields]) => (fields[0]?.[0] === '' ? scalar(pen, fields[0][1], true, true) : flowMap(pen, fields)))
     return [`${key}: [${items.join(', ')}]`]
   })
+  parts.unshift('workspace: acme')
   const spec = random.pick([
     `{${parts.join(', ')}${end}}`,
     `{ ${parts.join(',\n  ')} }`,
