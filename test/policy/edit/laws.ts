@@ -213,7 +213,7 @@ function wrongBytes(edit: Edit, before: string, after: string, set: PolicySet): 
   // `allowZero` comes beside a 0.
   const rest =
     edit.kind === 'cap' && edit.cap === 0
-      ? isSubsequence(from.replace(/^\d+/, '0'), to) && /^0[\s\S]*allowZero"?: true$/.test(to.trim())
+      ? isSubsequence(from.replace(/^\d+/, '0'), to) && /^0[\s\S]*allowZero"?: true,?$/.test(to.trim())
       : /^[\d-]*$/.test(to.trim())
   return rest && (edit.kind !== 'cap' || edit.cap === 0 || /^[\d-]*$/.test(from.trim()))
     ? undefined
