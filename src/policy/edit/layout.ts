@@ -256,8 +256,10 @@ function removeFromBrackets(layout: Layout, index: number, entry: Entry): readon
 /** Blanks within one line. */
 const isSpace = (text: string): boolean => /^[ \t]*$/.test(text)
 
-function removeLast({ text, entries }: Layout, index: number, entry: Entry, before: number): readonly Splice[] {
-  const previous = entries[index - 1]
+function removeLast({ text, entries, close }: Layout, index: number, entry: Entry, before: number): readonly Splice[] {
+  const [previous, line] = [entries[index - 1], nextLine(text, entry.end)]
+  // Where commas begin lines, the entry has its line for itself.
+  if (beginsLine(text, before) && line <= close) return [wholeLines(text, lineStart(text, before), line)]
   if (previous && isSpace(text.slice(previous.end, before)) && isSpace(text.slice(before + 1, entry.start)))
     return [{ start: previous.end, end: entry.end, text: '' }]
   return [
