@@ -1,11 +1,8 @@
 // The figures of a report: reports.txt has people, runs and what is known of add-on use, and what is told of them by each view.
 // `CAPKEEPER_TESTS=test/core/use/reports.test.ts npx vitest run -u` writes what is told into it, for review as a change of text.
-import { expect, test } from 'vitest'
-import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { reportOf } from '../../../src/core/use/report.ts'
+import { changesLine, headlinesOf, isCharge, reportOf, subjectOf } from '../../../src/core/use/report.ts'
 import { CYCLE, DAY, NOW } from '../../support/declare.ts'
-import { historyOf, raise } from '../../support/ledger.ts'
 import { clause, type Named, playTables } from '../../support/tables.ts'
 
 type Inputs = Parameters<typeof reportOf>[0]
@@ -27,6 +24,8 @@ interface Part extends Partial<Omit<Inputs, 'people' | 'runs' | 'addOn' | 'addOn
   /** Estimated from that balance, or measured: all use is, or so many credits of everybody, and people who left used more. */
   readonly addOn?: 'estimated' | { readonly each?: number; readonly others?: number; readonly source?: 'estimated' }
   readonly byModel?: Named<number>
+  /** Whether what stands above the table is told instead. */
+  readonly above?: boolean
 }
 
 const BALANCE: NonNullable<Inputs['balance']> = {
@@ -48,7 +47,7 @@ const figuresOf = (addOn: NonNullable<Part['addOn']>): Figures =>
         },
       }
 
-const report = ({ people = {}, runs, groups = {}, balance, addOn, byModel, ...more }: Part): Report =>
+const report = ({ people = {}, runs, groups = {}, balance, addOn, byModel, above: _, ...more }: Part): Report =>
   reportOf({
     ...{ workspace: 'acme', which: 'current', by: 'team', cycle: CYCLE, writes: [], notes: [] },
     people: Object.entries(people).map(([email, { used, cap, in: inside = [], attribute }]) => ({
@@ -85,12 +84,10 @@ const told = ({ totals, rows, near, days, notes, pricePerCredit, currency, proje
   ]
 }
 
-playTables<Part>(import.meta.dirname, (part) => [told(report(part))])
+const above = (one: Report): readonly string[] => [
+  `by ${subjectOf(one.by)}${isCharge(one.by) ? ', charged' : ''}`,
+  ...headlinesOf(one).map(({ name, value, unit = '' }) => `${name}: ${value} ${unit}`.trimEnd()),
+  changesLine(one),
+]
 
-test('changes are counted by effect, failed ones apart', () => {
-  const write = (result: 'applied' | 'verify_failed' = 'applied', effect: 'raise' | 'clear' = 'raise') => ({
-    ...{ ...historyOf(raise(TEAM, 1, 2), NOW), result, effect },
-  })
-  const { changes } = report({ writes: [...Array.from({ length: 25 }, () => write()), write('applied', 'clear'), write('verify_failed')] })
-  expect(changes).toMatchObject({ applied: 26, failed: 1, byEffect: { set: 0, raise: 25, lower: 0, block: 0, clear: 1 } })
-})
+playTables<Part>(import.meta.dirname, (part) => [(part.above ? above : told)(report(part))])
