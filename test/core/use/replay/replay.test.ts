@@ -49,11 +49,16 @@ test('the person’s own cap counts first, and of two groups the lower', () => {
 test('groups that clash without a rule give the lowest cap, as the service does, with a note', () => {
   const { blocked, notes } = simulated({
     use: { ada: weekdays(10) },
-    groups: [group('a', 'ada'), group('b', 'ada')],
-    caps: { caps: { 'group:a': 50, 'group:b': 30 } },
+    groups: [group('a', 'ada'), group('b', 'ada'), group('c', 'ada')],
+    caps: { caps: { 'group:a': 50, 'group:b': 30, 'group:c': 40 } },
   })
   expect(blocked[0]?.policy?.cap).toBe(30)
   expect(notes.join('\n')).toContain('is in groups with different caps')
+})
+
+test('a rule of which it is not known whom it matches gives nobody a cap, with a note', () => {
+  const { blocked, notes } = simulated({ use: { ada: weekdays(10) }, caps: { rules: [{ when: { role: 'x' }, cap: 50 }] } })
+  expect([blocked, notes.some((note) => note.startsWith('rule r1') && note.endsWith('here no rule gives them a cap.'))]).toEqual([[], true])
 })
 
 test('a grant lifts its days and no others, and nobody else', () => {
