@@ -4,7 +4,7 @@ import { holdOf, type Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../lives/policy-model.ts'
 import { invariant, ownedAt, type Scene, type Step } from '../steps.ts'
-import { createListed } from './people.ts'
+import { createListed, isMistaken, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
 import { lastReadings } from './readings.ts'
 
@@ -145,10 +145,11 @@ export const notOurs = invariant('no scope that is not ours is ever cleared', (s
     // Where caps are copied, the cap of a person that was `none` by our write is reverted to `none`, whatever their groups are by now.
     if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || ownedAt(scene, write.scope)?.cap === 'none'))
       return
-    if (listed.misses(write.scope)) return
     // Any cap of a pool's member may have been dealt.
-    if (everPooled(scene).has(write.scope)) return
+    if (listed.misses(write.scope) || everPooled(scene).has(write.scope)) return
     if (isAsked || seen === undefined || seen === 'unknown' || sent.has(write.scope, seen)) return
+    // Another client had set just what we had written above the scope, which looks like a copy of ours.
+    if (isMistaken(scene) && scopesOf(scene, write.scope).some((scope) => ours.get(scope)?.has(seen))) return
     if (!ours.get(write.scope)?.has(seen)) checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
   }
 })
