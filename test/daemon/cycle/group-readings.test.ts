@@ -2,18 +2,20 @@
 // pools and the conflict rule.
 import { expect, test } from 'vitest'
 import { HOUR, type PolicySketch } from '../../support/declare.ts'
-import { answering } from '../../support/faults.ts'
+import { answering, either, listings, type Match, reads, writes } from '../../support/faults.ts'
 import { later } from '../../support/living.ts'
 import { revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
+const CALM: Match = () => false
+
 /** Everybody is in h, ada and bob in g, whose name is G. */
-async function company(switches: WorldOptions['switches'] = {}): Promise<{ one: World; storm: { name: string } }> {
-  const storm = { name: '' }
+async function company(switches: WorldOptions['switches'] = {}): Promise<{ one: World; storm: { strikes: Match } }> {
+  const storm = { strikes: CALM }
   const one = await testWorld({
     people: ['ada', 'bob', 'cleo'],
     groups: { g: ['ada', 'bob'], h: ['ada', 'bob', 'cleo'] },
     switches,
-    wrapTransport: answering((_, body) => body['group_name'] === storm.name, 403),
+    wrapTransport: answering((...asked) => storm.strikes(...asked)),
   })
   return { one, storm }
 }
@@ -38,17 +40,17 @@ test.each(CASES)(
     one.setMembers('g', ['bob'])
     expect(await adaLater(one)).toBe(cap)
     one.setMembers('g', ['ada', 'bob'])
-    storm.name = 'G'
+    storm.strikes = listings('G')
     expect(await adaLater(one)).toBe(cap)
     expect(await adaLater(one)).toBe(cap)
-    storm.name = ''
+    storm.strikes = CALM
     expect(await adaLater(one)).toBe(cap)
     one.setMembers('g', ['bob'])
     expect(await adaLater(one)).toBe(cap)
-    storm.name = 'G'
+    storm.strikes = listings('G')
     one.restart()
     expect(await adaLater(one)).toBe(cap)
-    storm.name = ''
+    storm.strikes = CALM
     expect(await adaLater(one)).toBeUndefined()
   },
 )
@@ -59,23 +61,21 @@ test('a renamed group has no members until it was listed under the new name', as
   one.setMembers('n', ['cleo'])
   await one.cycle({ caps: { team: 900 }, bare: ['g'] })
   const rules: PolicySketch = { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }
-  const { state } = one
   const renamed = revisionOf(rules)
   const groups = renamed.set.groups.map((group) => ({ ...group, name: 'N' }))
-  storm.name = 'N'
+  storm.strikes = listings('N')
   await one.clock.pass(HOUR)
-  state.policy = { ...renamed, set: { ...renamed.set, groups } }
+  one.state.policy = { ...renamed, set: { ...renamed.set, groups } }
   await one.cycle()
   expect(one.caps()).toEqual({ team: 900 })
-  storm.name = ''
-  await later(one, HOUR)
-  await later(one, HOUR)
+  storm.strikes = CALM
+  for (let round = 0; round < 2; round += 1) await later(one, HOUR)
   expect(one.caps()).toEqual({ team: 900, cleo: 100 })
 })
 
 test('a person who shows the cap of an unlisted group may inherit it: a lowering of another group below it is held with theirs', async () => {
   const { one, storm } = await company({ capReads: 'inherited' })
-  storm.name = 'G'
+  storm.strikes = listings('G')
   one.foreign('group:g', 400)
   one.foreign('group:h', 700)
   const { planned } = await one.cycle({ caps: { 'group:g': 400, 'group:h': 100, ada: 300, bob: 400 }, protect: ['ada'] })
@@ -83,4 +83,17 @@ test('a person who shows the cap of an unlisted group may inherit it: a lowering
   expect(one.inForce()).toMatchObject({ ada: 400, bob: 400 })
   await one.cycle(undefined, { approve: planned.plan.holds.map(({ id }) => id) })
   expect(one.caps()).toMatchObject({ 'group:h': 100, ada: 300, bob: 400 })
+})
+
+test.each([
+  ['read', reads('group:h'), { 'group:h': 400 }],
+  ['listed', listings('H'), {}],
+] as const)('a write without an answer has set no cap that a group may give which cannot be %s', async (_name, match, first) => {
+  const { one, storm } = await company({ capReads: 'inherited' })
+  const caps = { team: 100, 'group:g': 500, 'group:h': 400 }
+  for (const [name, cap] of Object.entries(caps)) one.foreign(name, cap)
+  await one.cycle({ caps: { team: 100, 'group:g': 500, ...first, ada: 400 } })
+  storm.strikes = either(match, writes('ada'))
+  await later(one, HOUR, { caps: { ...caps, 'group:g': 200, ada: 400 } })
+  expect(one.caps()).toEqual(caps)
 })

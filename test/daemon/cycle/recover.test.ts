@@ -2,22 +2,20 @@
 // crashes are in test/sim.
 import { describe, expect, test } from 'vitest'
 import { entryOf } from '../../support/declare.ts'
-import { answering, cutShort, instead, type Match, reads, writes } from '../../support/faults.ts'
+import { answering, cutShort, faulty, heal, type Match, reads, type Wrong, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
+/** A write that lands, and is answered. */
+const ACCEPTED = [true, 200] as const
+
 test('a lost answer is resolved by reading: a write that landed is not sent again, one that did not is', async () => {
   for (const lands of [true, false]) {
-    let sent = 0
-    const lost = instead(async (operation, _body, ask) => {
-      if (operation !== 'UsageConfig' || ++sent > 1) return undefined
-      if (lands) await ask()
-      return { kind: 'network', message: 'the connection was reset' }
-    })
-    const one = await testWorld({ wrapTransport: lost })
+    const fault: Wrong = { sent: 0, writes: [[lands, 503], ACCEPTED] }
+    const one = await testWorld({ wrapTransport: faulty(fault, 'ada') })
     expect((await one.cycle({ caps: { ada: 4000 } })).result).toBe('success')
-    expect(sent).toBe(lands ? 1 : 2)
+    expect(fault.sent).toBe(lands ? 1 : 2)
     expect((await one.ledger.history()).map((entry) => entry.result)).toEqual(['applied'])
   }
 })
@@ -47,17 +45,12 @@ test.each([
 describe('an open intent of somebody who is away', () => {
   /** Sent once, not read back, and ten minutes later the person is gone or pending. */
   const away = async (leave: (one: World) => void, isRead: boolean) => {
-    const fault = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: answering(reads('p001'), 503, fault) })
+    const fault: Wrong = { sent: 0, writes: [ACCEPTED], readsAfter: 'no answer' }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     const others = { team: 500, p002: 5 }
-    await one.cycle({ caps: others })
-    one.onCall = ({ operation }) => {
-      fault.broken ||= operation === 'UsageConfig'
-    }
-    await one.cycle({ caps: { ...others, p001: 1000 } })
-    one.onCall = undefined
+    for (const caps of [others, { ...others, p001: 1000 }]) await one.cycle({ caps })
     expect(one.ledger.openIntents()).toHaveLength(1)
-    fault.broken = !isRead
+    if (isRead) heal(fault)
     leave(one)
     expect((await later(one, 10 * MINUTE, isRead ? { caps: others } : undefined)).result).toBe('noop')
     expect(one.ledger.openIntents()).toEqual([])

@@ -53,7 +53,9 @@ type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
 export async function verdictOf(change: ScopeChange, { observed }: CapReading, answer: Answer, context: OutcomeContext): Promise<Verdict> {
   const { model } = context.slots
   const key = scopeKey(change.scope)
-  const mayApply = context.slots.mayApply(key, observed) || context.owned.get(key)?.shows === observed
+  // A cap may also come from a group that cannot be read or listed. Of the end of a clear such a group tells nothing.
+  const mayInherit = change.to !== 'none' && context.slots.mayBeInherited(key)
+  const mayApply = mayInherit || context.slots.mayApply(key, observed) || context.owned.get(key)?.shows === observed
   // How often it was so before matters only where the reading shows the old value.
   const isInVain = observed === change.from && (await wasInVain(change, context))
   const isPerson = change.scope.kind === 'user'
