@@ -25,10 +25,7 @@ test('a report on a cycle whose end nobody has read says so, and what to type', 
   const ledger = await store.workspace('acme', at.service.url)
   const readAt = month(1) + 40 * 3_600_000
   const row = { dayAt: month(1), email: 'ada.lovelace@example.com', model: 'm', used: credits(5), addOn: credits(5) }
-  const asked = {
-    ...{ fromAt: month(2), throughAt: month(1), readAt, wideAt: readAt },
-    ...{ hasRows: true, emptyDays: 0, isWhole: true },
-  }
+  const asked = { ...{ fromAt: month(2), throughAt: month(1), readAt, wideAt: readAt }, ...{ hasRows: true, emptyDays: 0, isWhole: true } }
   await ledger.saveAddOnUse({ fromAt: month(1), untilAt: readAt, rows: [row], asked })
   await store.close()
   const before = await told()

@@ -93,13 +93,14 @@ function rest(workspace: CollectParts, whyNot: 'absent' | 'denied', found: reado
 async function forward(round: Round): Promise<Failure | undefined> {
   const { workspace, cycle, now } = round
   const before = believed(workspace.ledger.fact('addOnAsked'), now)
+  const [firstAt, { addOn }] = [midnight(Math.min(cycle.startAt, now)), workspace.collector]
   const failure = await readForward({
     ...sourceOf(round),
-    ...{ now, before, firstAt: midnight(Math.min(cycle.startAt, now)) },
-    openAt: before && firstOpenDay(before, workspace.config.usageLagMs),
+    ...{ now, before, firstAt },
+    openAt: before && (addOn.isMoved ? firstAt : firstOpenDay(before, workspace.config.usageLagMs)),
     save: (days, reading, asked) => keep(round, days, reading, { ...asked, emptyDays: before?.emptyDays ?? 0 }),
   })
-  if (!failure) await summarise(round)
+  if (!failure) addOn.isMoved = await summarise(round)
   return failure
 }
 
@@ -170,8 +171,11 @@ async function keep(
   await ledger.saveAddOnUse({ ...days, rows, asked: { ...asked, hasRows } })
 }
 
-/** Sums up the cycles once for each reading, because every cycle needs the sums. */
-async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, unassignable = [] }: Round): Promise<void> {
+/** Sums up the cycles once for each reading, because every cycle needs the sums. Returns whether the days of this one are to be read again. */
+async function summarise(round: Round): Promise<boolean> {
+  const { state, cycle, latestDayAt, unassignable = [] } = round
+  const { ledger } = round.workspace
+  let isMoved = false
   const asked = ledger.fact('addOnAsked')
   const cycles: MeasuredCycle[] = []
   const previous = state.usage?.previousCycle?.cycle
@@ -179,11 +183,32 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
   for (const one of [cycle, ...(previous ? [{ ...previous, endAt: midnight(Math.min(previous.endAt, cycle.startAt)) }] : [])]) {
     const sums = await cycleSums(ledger, one, unassignable)
     if (sums) cycles.push(measuredCycle(one.startAt, sums, (email) => listed.has(email)))
+    if (sums && one === cycle) isMoved = hasMoved(round, sums, listed)
   }
   const measured: MeasuredAddOn | undefined = asked?.hasRows ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
   ledger.saveFact('addOn', measured)
   await ledger.commit()
   state.measured = measured
+  return isMoved
+}
+
+/** Credits; less is worth no reading. Choice. */
+const LEAST_MOVED = 20
+
+/**
+ * Whether days may be kept under a former address: they tell less than half of somebody's use, and enough of people who left. Once for each person,
+ * because a service may not tell the use of people who left again.
+ */
+function hasMoved({ workspace, state }: Round, sums: ReadonlyMap<string, AddOnSum>, listed: ReadonlySet<string>): boolean {
+  const { moved } = workspace.collector.addOn
+  let left = 0
+  for (const [email, { used }] of sums) if (email !== '' && !listed.has(email)) left += used
+  const found = (state.usage?.roster.people ?? []).filter(({ email, used = 0 }) => {
+    const less = used - (sums.get(email)?.used ?? 0)
+    return less >= Math.max(LEAST_MOVED, used / 2) && left >= less / 2 && !moved.has(email)
+  })
+  for (const { email } of found) moved.add(email)
+  return found.length > 0
 }
 
 /** Add-on use in a cycle by e-mail; undefined where the ledger does not know all its days, and where the service began to measure within it. */

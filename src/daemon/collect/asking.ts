@@ -72,7 +72,10 @@ export async function readForward<Reading>(source: Forward<Reading>): Promise<Fa
   const { now, before, firstAt, openAt, amendEveryMs = AMEND_EVERY_MS } = source
   const isAmending = !before || !isYounger(before.wideAt, now, amendEveryMs)
   let fromAt = firstAt
-  if (before) fromAt = Math.max(before.fromAt, isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : (openAt ?? before.throughAt))
+  if (before) {
+    const amendedAt = isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : before.throughAt
+    fromAt = Math.max(before.fromAt, Math.min(amendedAt, openAt ?? amendedAt))
+  }
   const startAt = before?.fromAt ?? fromAt
   while (fromAt <= now) {
     const chunkDays = daysOf(source)

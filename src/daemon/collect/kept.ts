@@ -46,7 +46,8 @@ export const newCollector = (by: string) => ({
   chunkDays: new Map() as ChunkDays,
   /** When each group was last tried, on the monotonic clock. */
   triedAt: new Map<ScopeKey, number>(),
-  addOn: { ...resting(), whyNot: undefined as 'absent' | 'denied' | undefined },
+  /** `moved`: people whose use may have been told under another address before; `isMoved`: so that the days of the cycle are to be read again. */
+  addOn: { ...resting(), whyNot: undefined as 'absent' | 'denied' | undefined, moved: new Set<string>(), isMoved: false },
   /** Reading the past of people. */
   past: { ...resting(), underWay: undefined as Promise<void> | undefined },
   by,

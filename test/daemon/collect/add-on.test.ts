@@ -150,6 +150,18 @@ describe('a service that tells it', () => {
     expect(shown(one, 'bob')).toEqual({ used: 250, source: 'measured' })
   })
 
+  test('is asked for the whole cycle again when somebody has another address, to whom all of it belongs', async () => {
+    let name = 'bob@'
+    const renamed = (text: string): string => text.replaceAll('bob@', name)
+    const { one } = await collecting({ wrapTransport: edited((operation) => operation === 'UserPageAnalytics', renamed) }, (world) =>
+      recordPast(world, daily('bob', 50, noon(5))),
+    )
+    await one.clock.pass(MINUTE)
+    name = 'robert@'
+    await one.clock.pass(61 * MINUTE)
+    expect(shown(one, 'robert')).toEqual({ used: 250, source: 'measured' })
+  })
+
   test('goes on in the next cycle, and the last one counts in its first hours', async () => {
     const clock = worldClock(CYCLE.endAt - 2 * HOUR)
     const { one } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
@@ -219,16 +231,12 @@ const days = (body: Readonly<Record<string, unknown>>): number => {
 const atMost = (most: number) => analytics((body) => (days(body) > most ? answerOf(400, '{"error":"the range is too long"}') : undefined))
 
 describe('an answer that is too much', () => {
-  test('is asked for in smaller chunks', async () => {
-    const picky = analytics((body) => (days(body) > 16 ? answerOf(200, 'too much') : undefined))
-    const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
-    await one.clock.pass(3 * HOUR)
-    expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90 })
-    expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
-  })
-  test('for a service that takes a day at a time is asked for by days at once', async () => {
-    const { one } = await collecting({ wrapTransport: atMost(1) }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
-    await one.clock.pass(MINUTE)
+  test.each([
+    ['is asked for in smaller chunks', analytics((body) => (days(body) > 16 ? answerOf(200, 'too much') : undefined)), 3 * HOUR],
+    ['for a service that takes a day at a time is asked for by days at once', atMost(1), MINUTE],
+  ])('%s', async (_name, wrapTransport, forMs) => {
+    const { one } = await collecting({ wrapTransport }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    await one.clock.pass(forMs)
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90 })
     expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
   })

@@ -138,10 +138,7 @@ test.each([
   ['the daemon came on the fifth day', [5], [undefined, undefined, undefined, undefined, 5000]],
 ])('a day has what was used by its end only where it was read: %s', async (_case, known, used) => {
   const now = START + 4 * DAY + DAY / 2
-  const days = known.map((day) => ({
-    ...{ dayAt: START + (day - 1) * DAY, found: 0, reverted: 0 },
-    used: credits(day * 1000),
-  }))
+  const days = known.map((day) => ({ ...{ dayAt: START + (day - 1) * DAY, found: 0, reverted: 0 }, used: credits(day * 1000) }))
   const view = { ...emptyView(), roster: { ...rosterOf(1, { cycle: { startAt: START, endAt: START + 30 * DAY } }), readAt: now } }
   const people = view.roster.people.map((one) => ({ ...one, used: credits(5000) }))
   const library = libraryOf({
