@@ -60,7 +60,9 @@ export function interpret(inputs: SlotInputs) {
   const hiddenAncestors = (key: ScopeKey): readonly ScopeKey[] => {
     const cap = lastKnown(key)
     if (unlisted.length === 0 || readings.get(key)?.scope.kind !== 'user' || cap === undefined || mayHaveApplied(key, cap)) return []
-    return unlisted.filter((group) => sharedCap([...groupsOf(key), group], lastKnown).cap === cap)
+    // A group that shows the team's cap may have none of its own.
+    const listed = [groupsOf(key), groupsOf(key).filter((one) => lastKnown(one) !== lastKnown(TEAM_KEY))]
+    return unlisted.filter((group) => listed.some((groups) => sharedCap([...groups, group], lastKnown).cap === cap))
   }
   const unexplained = (key: ScopeKey): Cap | undefined => {
     const shows = isOpen ? owned.get(key)?.shows : undefined
