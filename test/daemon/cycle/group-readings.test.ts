@@ -60,8 +60,7 @@ test('a renamed group has no members until it was listed under the new name', as
   one.sandbox.store.saveGroup({ id: 'n', name: 'N' })
   one.setMembers('n', ['cleo'])
   await one.cycle({ caps: { team: 900 }, bare: ['g'] })
-  const rules: PolicySketch = { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }
-  const renamed = revisionOf(rules)
+  const renamed = revisionOf({ caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] })
   const groups = renamed.set.groups.map((group) => ({ ...group, name: 'N' }))
   storm.strikes = listings('N')
   await one.clock.pass(HOUR)
