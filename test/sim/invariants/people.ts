@@ -225,10 +225,10 @@ export const safeOnTheWay = invariant('no person is below the lesser of before a
   let run: Run | undefined
   let isTrue = false
   let plan: Plan | undefined
-  let healing: ReadonlySet<string> = new Set()
+  let healing: ReadonlySet<ScopeKey> = new Set()
   // Scopes where another client wrote last, or a write of ours landed long after its sender gave it up.
   const others = new Set<ScopeKey>()
-  const isOthers = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope))
+  const isReverted = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope) && healing.has(scope))
   let deals: string | undefined
   const end = (): void => {
     if (run) judge(run, checker)
@@ -245,7 +245,7 @@ export const safeOnTheWay = invariant('no person is below the lesser of before a
       // A policy that arrives in the middle of a cycle begins anew: what the one before had already written is where it begins.
       if (run && (hasTurned(scene, run.beganAt) || step.event.plan.policyDigest !== plan?.policyDigest)) end()
       plan = step.event.plan
-      healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
+      healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [scopeKey(one.scope)] : [])))
     }
     if (step.kind === 'landed' && isLayered(scene)) {
       const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
@@ -259,10 +259,10 @@ export const safeOnTheWay = invariant('no person is below the lesser of before a
           states: [],
           beganAt: scene.now(),
         }
-        // No person has a right to a foreign cap: people whose cap changes by a revert, or by a write that replaces the foreign cap, are
-        // not judged. A write that only undoes one of our own is no revert.
-        if (healing.has(`${step.scope} ${step.to}`) || others.has(step.scope))
-          for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
+        // No person has a right to a foreign cap: people whose cap changes by a revert, by a write before it, or by one that replaces the
+        // foreign cap, are not judged. A write that only undoes one of our own is no revert.
+        for (const [email, cap] of step.after)
+          if (cap !== step.before.get(email) && (others.has(step.scope) || isReverted(email))) run.known.delete(email)
         // The service showed an old cap, so the plan was made for people who had another.
         const planned = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
         if (planned && planned.from !== step.from)
