@@ -3,14 +3,14 @@
 
 import { InvalidArgumentError } from 'commander'
 import { renderReportPage } from '../../console/report.ts'
-import { effectiveCap, groupsOfEach } from '../../core/interpret/effective.ts'
+import { approvedIn, effectiveCap, groupsOfEach } from '../../core/interpret/effective.ts'
 import { type Cycle, type GroupMembers, isSameCycle, type Roster, type RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { listingAt } from '../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { burnOf, forecastReadsFrom } from '../../core/use/burn.ts'
-import { cycleKnown, type Days, ENOUGH_KNOWN, type PastDays } from '../../core/use/history.ts'
+import { type CommonDays, cycleKnown, type Days, ENOUGH_KNOWN, type PastDays } from '../../core/use/history.ts'
 import {
   ATTRIBUTE_VIEW,
   attributeOf,
@@ -266,7 +266,7 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const kept = { people: new Map((await ledger.histories()).map((one) => [one.email, one])), common: await commonDays(ledger, EVER) }
   const share = knownShare(usage?.roster, days, kept)
   const isKnown = share >= ENOUGH_KNOWN
-  const summed = await useByBestSource(ledger, days)
+  const summed = await useByBestSource(ledger, days, kept.common)
   const other: readonly (readonly [string, Credits])[] = last && !isKnown ? Object.entries(last.used) : summed
   const used = measured
     ? [...measured.map(([email, sum]) => [email, sum.used] as const), ...other.filter(([email]) => unassignable.has(email))]
@@ -287,8 +287,8 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
 }
 
 /** Each person's use on these days, the most first; each day from its best source. */
-async function useByBestSource(ledger: Ledger, days: Days): Promise<readonly (readonly [string, Credits])[]> {
-  const { people, days: each } = await daysOf(ledger, days, await commonDays(ledger, EVER))
+async function useByBestSource(ledger: Ledger, days: Days, common: CommonDays): Promise<readonly (readonly [string, Credits])[]> {
+  const { people, days: each } = await daysOf(ledger, days, common)
   const sums = new Float64Array(people.length)
   for (const { people: places, cents } of each)
     for (const [row, place] of places.entries()) sums[place] = (sums[place] ?? 0) + (cents[row] ?? 0)
@@ -298,7 +298,7 @@ async function useByBestSource(ledger: Ledger, days: Days): Promise<readonly (re
 
 /** The share of the people of whom every day of a cycle is known. */
 function knownShare(roster: Roster | undefined, days: Days, past: PastDays): number {
-  const emails = (roster?.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
+  const emails = approvedIn(roster).map(({ email }) => email)
   return cycleKnown(days, { addOn: 'estimated', people: [], days: [] }, emails, past).people
 }
 

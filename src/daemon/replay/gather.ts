@@ -1,5 +1,6 @@
 // The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, and which are shown. What the records
 // cannot tell becomes a note, or the reason why there is nothing to replay yet.
+import { approvedIn } from '../../core/interpret/effective.ts'
 import { type Cycle, isSameCycle } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant } from '../../core/model/units.ts'
@@ -199,8 +200,7 @@ function shortage(firstAt: Instant, cycles: readonly Cycle[], whole: number, ask
   ]
 }
 
-const approvedOf = ({ usage }: Pick<RecordedUse, 'usage'>): readonly string[] =>
-  (usage?.roster.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
+const approvedOf = ({ usage }: Pick<RecordedUse, 'usage'>): readonly string[] => approvedIn(usage?.roster).map(({ email }) => email)
 
 /** Where the days of the shown cycles come from. */
 export function gradesNote(
