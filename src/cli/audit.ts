@@ -4,7 +4,7 @@
 import { code, escaped, markdownText, plain, row, tableText } from '../core/escape/text.ts'
 import { approvedIn } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
-import type { PolicySet } from '../core/model/policy.ts'
+import { declaredPeople, type PolicySet } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
 import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
@@ -88,11 +88,11 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli) {
 type AuditedWorkspace = Awaited<ReturnType<typeof auditOne>>
 
 /** Whom the policies name, and the roster does not list, with the places. Without a roster nobody. */
-function whoLeft({ rules, grants, protectedPeople, pools }: PolicySet, roster: Roster | undefined) {
+function whoLeft(set: PolicySet, roster: Roster | undefined) {
   const listed = new Set(roster?.people.map(({ email }) => email))
   const named = [
-    ...[...rules, ...grants, ...protectedPeople].flatMap(({ scope, at }) => (scope.kind === 'user' ? [{ email: scope.email, at }] : [])),
-    ...pools.flatMap(({ members, at }) => (members.kind === 'emails' ? members.emails.map((email) => ({ email, at })) : [])),
+    ...declaredPeople(set),
+    ...set.pools.flatMap(({ members, at }) => (members.kind === 'emails' ? members.emails.map((email) => ({ email, at })) : [])),
   ]
   const places = Map.groupBy(roster ? named.filter(({ email }) => !listed.has(email)) : [], ({ email }) => email)
   return [...places.keys()].sort().map((email) => ({ email, places: places.get(email)?.map(({ at }) => at) ?? [] }))

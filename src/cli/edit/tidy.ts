@@ -1,7 +1,7 @@
 // `edit tidy`: removes what the ledger shows to be over: grants whose end was verified long ago, and approvals that are spent or void. What the
 // ledger does not tell of stays.
 
-import type { Grant, PolicySet } from '../../core/model/policy.ts'
+import { declaredPeople, type Grant, type PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -52,13 +52,14 @@ async function withLedgers<T>(
       return use(async ({ workspace }) => (known.includes(workspace) ? store.workspace(workspace, undefined) : undefined))
     })
   }
-  const [{ declaredEmails, sharedAt }, { readShared }, { sha256 }] = await Promise.all([
+  const [{ sharedAt }, { readShared }, { sha256 }] = await Promise.all([
     import('../shared/ledger/ledgers.ts'),
     import('../../daemon/ledger/share.ts'),
     import('../../daemon/schedule/system.ts'),
   ])
   const { document } = await sharedAt(address, { clock: cli.clock, token: ledgerToken(flags, cli), signal })
-  return use(async (set) => readShared(document, set.workspace, declaredEmails(set), sha256))
+  const emailsIn = (set: PolicySet): readonly string[] => declaredPeople(set).map(({ email }) => email)
+  return use(async (set) => readShared(document, set.workspace, emailsIn(set), sha256))
 }
 
 async function everything(sets: readonly PolicySet[], of: LedgerOf, endedMs: number, now: Instant): Promise<readonly WorkspaceEdit[]> {

@@ -160,6 +160,10 @@ export type PolicySet = Of<typeof POLICY_SET>
 export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
   [...rules, ...grants].filter(({ envelope }) => envelope === undefined).length + peopleRules.length + pools.length
 
+/** Whom a set names apart from the members of pools, and where. */
+export const declaredPeople = ({ rules, grants, protectedPeople }: PolicySet) =>
+  [...rules, ...grants, ...protectedPeople].flatMap(({ scope, at }) => (scope.kind === 'user' ? [{ email: scope.email, at }] : []))
+
 /** The people who are never lowered, blocked or cleared, in order. */
 export const protectedEmails = ({ protectedPeople }: Pick<PolicySet, 'protectedPeople'>): readonly string[] =>
   protectedPeople.map(({ scope }) => scope.email).toSorted()

@@ -1,7 +1,7 @@
 // Ledgers for commands that only read: from a file or a database, or from a running daemon (`--ledger http://daemon:9464`), so that a plan on a
 // pull request knows the same ownership, baselines and approvals. A daemon is never asked to change anything.
 
-import type { PolicySet } from '../../../core/model/policy.ts'
+import { declaredPeople } from '../../../core/model/policy.ts'
 import { Undecodable } from '../../../core/model/shape.ts'
 import { failureOf } from '../../../daemon/collect/asking.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
@@ -56,7 +56,7 @@ async function remoteLedgers(address: string, { clock }: Cli, token: string | un
       const { peopleRules, pools } = policy.set
       // Patterns and names of rules and pools may have addresses in them.
       const named = JSON.stringify([peopleRules, pools])
-      const said = [...declaredEmails(policy.set), ...(await rosterEmails(client, config, stop)), named]
+      const said = [...declaredPeople(policy.set).map(({ email }) => email), ...(await rosterEmails(client, config, stop)), named]
       const ledger = readShared(document, config.name, said, sha256)
       if (!ledger) throw new CommandError(`${url} knows no workspace ${config.name}`)
       return ledger
@@ -100,10 +100,6 @@ function mustServe(
     )
   }
 }
-
-/** Whom a set names. */
-export const declaredEmails = (set: PolicySet): readonly string[] =>
-  [...set.rules, ...set.grants, ...set.protectedPeople].flatMap(({ scope }) => (scope.kind === 'user' ? [scope.email] : []))
 
 /** The daemon's ledger has people as hashes: without the roster none could be matched, and all caps of ours would look foreign. */
 async function rosterEmails(client: ReadClient, { name }: WorkspaceConfig, signal: AbortSignal): Promise<readonly string[]> {
