@@ -43,7 +43,7 @@ export function createPeopleFile(scenario: Scenario, people: ReadonlyMap<string,
         const unit = by() < 0.15 ? '' : pick(by, UNITS)
         if (by() < 0.15) units.delete(email)
         else units.set(email, unit)
-        if (unit !== '') full.set(email, unit)
+        if (unit !== '' || !full.has(email)) full.set(email, unit)
       }
       publish(versionOf(units))
     },
@@ -60,7 +60,7 @@ export function createPeopleFile(scenario: Scenario, people: ReadonlyMap<string,
       }
       return (damage === 'short-lived' ? 9.9 : between(by, 1, 600)) * MINUTE_MS
     },
-    /** `complete`: with everybody. */
+    /** `complete`: with everybody whom it has ever listed, also without a value, since who vanishes keeps what the file said last. */
     repair(complete = false): void {
       if (complete) for (const [email, unit] of full) if (people.has(email) && !units.get(email)) units.set(email, unit)
       publish(versionOf(units))
