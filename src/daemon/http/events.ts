@@ -98,8 +98,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
     // One that the reader may not see is answered as one that does not exist.
     if (only !== undefined && !(parts.workspaces().includes(only) && viewer.sightOf(only).kind !== 'nothing'))
       throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
-    if (listeners.size >= most)
-      return reply.code(503).header('Retry-After', '30').send(`there are ${most} listeners already; poll the page instead\n`)
+    if (listeners.size >= most) throw new DocumentError(503, `there are ${most} listeners already; poll the page instead`)
     open(reply, request)
     const listener: Listener = { response: reply.raw, request, only, viewer }
     listeners.add(listener)
