@@ -7,6 +7,8 @@ import { readDeploy } from '../support/rules.ts'
 test.each([
   ['ends well with a daemon that is ready and knows them', 200, ['acme', 'labs'], 0, '/status: acme, audit'],
   ['fails while the daemon is not ready', 503, ['acme'], 1, '/readyz: 503 not yet'],
+  ['ends well where the pages need a sign-in', 401, ['acme'], 0, '/status: not asked for workspaces, because the pages need a sign-in'],
+  ['fails with the answer that has no workspaces', 500, ['acme'], 1, '/status: 500 not yet'],
   ['fails when a workspace is missing', 200, ['acme', 'other'], 1, '/status does not know other'],
 ])('helm test: %s', async (_row, status, workspaces, code, said) => {
   const page = await serving(status)
@@ -21,10 +23,10 @@ test.each([
   expect(await script('wait.mjs', { LINK: link, WITHIN: '1' })).toEqual({ code: 0, said: '' })
 })
 
-/** A page as the daemon's, as far as the test asks it. */
-async function serving(ready: number): Promise<string> {
+/** A page as the daemon's, as far as the test asks it: 503 comes from /readyz, what else is wrong from /status. */
+async function serving(status: number): Promise<string> {
   const { url } = await serve((request, response) => {
-    if (request.url === '/readyz') response.writeHead(ready).end(ready === 200 ? 'ok' : 'not yet')
+    if (status !== 200 && (status === 503) === (request.url === '/readyz')) response.writeHead(status).end('not yet')
     else response.end(JSON.stringify({ workspaces: ['acme', 'labs'].map((workspace) => ({ workspace, mode: 'audit' })) }))
   })
   return url

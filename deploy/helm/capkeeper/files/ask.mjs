@@ -1,5 +1,5 @@
 // Asks a running capkeeper whether it is ready and which workspaces it keeps. Ends with 0 when /readyz answers 200 within WITHIN seconds and
-// /status names every workspace of WORKSPACES; it changes nothing.
+// /status names every workspace of WORKSPACES, unless it is only for readers who sign in; it changes nothing.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const page = process.env.PAGE
@@ -20,7 +20,17 @@ for (;;) {
 }
 console.log(`/readyz: ${said}`)
 
-const status = await (await ask('/status')).json()
+const answer = await ask('/status')
+const text = await answer.text()
+if ([401, 403].includes(answer.status)) {
+  console.log('/status: not asked for workspaces, because the pages need a sign-in')
+  process.exit()
+}
+if (answer.status !== 200) {
+  console.error(`/status: ${answer.status} ${text.trim().slice(0, 500)}`)
+  process.exit(1)
+}
+const status = JSON.parse(text)
 for (const { workspace, mode } of status.workspaces) console.log(`/status: ${workspace}, ${mode}`)
 const missing = wanted.filter((name) => !status.workspaces.some(({ workspace }) => workspace === name))
 if (missing.length > 0) {
