@@ -19,6 +19,8 @@ export interface Around {
   readonly membersOf: (group: string) => ReadonlySet<string> | undefined
   /** Members of platform's pools. */
   readonly pooled: ReadonlySet<string>
+  /** The caps of platform's rules that match a person, or may; absent while nobody's match is known. */
+  readonly ruled?: (email: string) => readonly Cap[]
   /** When earlier grants of a scope were. */
   readonly spans: Readonly<Record<ScopeKey, Span>>
   readonly cycle?: Cycle
@@ -126,12 +128,14 @@ function fallback(scope: Scope, { around, rules }: Known): Cap {
   return Number.isFinite(cap) ? (cap as Cap) : 'none'
 }
 
-/** What a grant gives: its cap, or the cap that it adds to and its addition. Undefined without a base. */
+/** What a grant gives: its cap, or its addition and the highest cap that it may add to. Undefined without a base. */
 function givenBy({ scope, amount }: Grant, given: Known): number | undefined {
   if (amount.kind === 'cap') return amount.credits
   const own = given.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))?.cap
-  const base = own === undefined || own === 'none' ? fallback(scope, given) : own
-  return base === 'none' ? undefined : base + amount.credits
+  const ruled = scope.kind === 'user' ? (given.around.ruled?.(scope.email) ?? []) : []
+  const bases = own === undefined || own === 'none' ? [fallback(scope, given), ...ruled] : [own]
+  const base = Math.max(...bases.filter((cap) => cap !== 'none'))
+  return Number.isFinite(base) ? base + amount.credits : undefined
 }
 
 function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given): Why | undefined {

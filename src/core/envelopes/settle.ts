@@ -59,14 +59,12 @@ function joinedNotes({ joined, members }: EnvelopeMemory, envelopes: readonly En
   )
 }
 
-interface SettleInputs extends Pick<Given, 'declared' | 'before' | 'isFrozen'> {
+interface SettleInputs extends Pick<Given, 'declared' | 'before' | 'isFrozen'>, Pick<Around, 'pooled' | 'ruled'> {
   readonly memory: EnvelopeMemory | undefined
   /** The groups as they were read last. */
   readonly groups: readonly GroupMembers[]
   /** Ids of groups that the service does not know. */
   readonly unknownGroups?: readonly string[]
-  /** Members of platform's pools. */
-  readonly pooled: ReadonlySet<string>
   /** Scopes with a cap of ours. */
   readonly owned: ReadonlySet<ScopeKey>
   readonly cycle?: Cycle
@@ -122,17 +120,12 @@ function unusable({ name, at: other }: Envelope, { files, unlisted }: Delegated)
   return [...all, ...hidden].map(({ what, ...more }) => ({ code: 'ENVELOPE', message: `${what} cannot be used`, ...more, other }))
 }
 
-function aroundOf({ declared, pooled, cycle, now }: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
-  const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))
-  return {
-    platform: declared.set,
-    envelopes,
-    membersOf: (id) => members.get(id) ?? NOBODY,
-    pooled,
-    spans: memory.spans,
-    now,
-    cycle,
-  }
+/** Of a group of no envelope, which only has a cap of platform to fall back to, one reading tells the members. */
+function aroundOf(inputs: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
+  const { declared, groups, pooled, ruled, cycle, now } = inputs
+  const read = groups.map(({ id, emails }) => [id, emails] as const)
+  const members = new Map([...read, ...Object.entries(memory.members)].map(([id, emails]) => [id, new Set(emails)]))
+  return { platform: declared.set, envelopes, membersOf: (id) => members.get(id) ?? NOBODY, pooled, ruled, spans: memory.spans, now, cycle }
 }
 
 const NOBODY: ReadonlySet<string> = new Set()

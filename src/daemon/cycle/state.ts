@@ -106,12 +106,16 @@ function withEnvelopes(state: WorkspaceState, inputs: DesiredInputs): DesiredInp
   if (!declared.delegated && !memory) return { ...inputs, set: state.policy.set }
   const isSettled = state.settledFrom?.declared === declared && state.settledFrom.groups === groups
   if (!isSettled && groups) {
-    const pooled =
-      declared.set.pools.length === 0 ? NOTHING : new Set([...declaredIn(inputs).pools.members.values()].flatMap((one) => [...one]))
+    const { pools, rules } = declaredIn(inputs)
+    const pooled = new Set([...pools.members.values()].flatMap((one) => [...one]))
+    const ruled = (email: string): readonly Cap[] => {
+      const verdict = rules.verdictOf(email)
+      return verdict.kind === 'match' ? [verdict.rule.cap] : verdict.kind === 'none' ? [] : declared.set.peopleRules.map(({ cap }) => cap)
+    }
     const { cycle, now, unknownGroups } = inputs
     const owned = new Set(inputs.owned.keys())
     const before = state.policy.set
-    state.policy = settle({ declared, before, memory, groups, unknownGroups, pooled, owned, now, cycle })
+    state.policy = settle({ declared, before, memory, groups, unknownGroups, pooled, ruled, owned, now, cycle })
     state.envelopes = state.policy.settled?.memory
     state.settledFrom = { declared, groups }
   }
