@@ -284,7 +284,7 @@ export interface LeaseTable {
   hasFree(): Promise<boolean>
   /** Records the policies that this replica has now; resolves with the latest of each of these workspaces. */
   followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
-  /** Makes a replaced policy the present one again, if every live replica has had one with the same first word for so long. */
+  /** Makes a replaced policy the present one again, if every live replica with the workspace has had one with the same first word for so long. */
   readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
   /** Saves the state of workspaces for the other replicas; only under their tokens. */
   saveShown(replica: string, shown: readonly (HeldWorkspace & { readonly document: string })[]): Promise<void>

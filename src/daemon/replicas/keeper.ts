@@ -201,7 +201,8 @@ async function after(state: State): Promise<void> {
   const { due, clock } = state
   try {
     if (!isTold(state)) {
-      // A table that has lost the policies may have lost the saved views as well.
+      // A table that has lost the policies may have lost the settings and the saved views as well.
+      state.configsTold = undefined
       state.saved.clear()
       await report(state)
       state.hooks?.policiesSettled()

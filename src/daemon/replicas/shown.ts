@@ -13,7 +13,7 @@ import { inForce, type LeaseStatus, type Leases, leaseOf, type State, saySame, t
 
 // Shares between replicas, beside leases, the policies of each and the views of their workspaces. It does not decide who holds a workspace.
 
-/** Old policies count again when every live replica has had them for so long (docs/replicas.md). */
+/** Old policies count again when every live replica with the workspace has had them for so long (docs/replicas.md). */
 const READOPT_MS = 600_000
 export const READOPT_EVERY_MS = 20_000
 export const SHOW_EVERY_MS = 9_000

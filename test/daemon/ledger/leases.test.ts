@@ -152,9 +152,10 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
 describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
   test('are in order of arrival, and an old one counts again only when every live replica has had it for long enough', async () => {
     const table = await (await place()).table()
-    await table.beat(beat('a'))
-    await table.beat(beat('b'))
     const given = (policy: string): ReadonlyMap<string, string> => new Map([['acme', policy]])
+    // The settings of c do not have the workspace.
+    for (const id of ['a', 'b']) await table.configured(id, given('c1'))
+    for (const id of ['a', 'b', 'c']) await table.beat(beat(id))
     expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
     expect((await table.followed('b', given('two'))).get('acme')).toBe('two')
     expect((await table.followed('a', given('one'))).get('acme')).toBe('two')

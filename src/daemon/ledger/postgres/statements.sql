@@ -177,11 +177,12 @@ DELETE FROM capkeeper.policy_seen WHERE (workspace, policy) IN (
 -- name: latest
 SELECT DISTINCT ON (workspace) workspace, policy FROM capkeeper.policy_seen WHERE workspace = ANY($1::text[]) ORDER BY workspace, seen_at DESC;
 
--- A replaced policy set counts again, if every live replica has had it for so long.
+-- A replaced policy set counts again, if every live replica that has the workspace in its settings has had it for so long.
 -- name: readopt
 INSERT INTO capkeeper.policy_seen (workspace, policy, seen_at) SELECT $1, $2, clock_timestamp()
   WHERE NOT EXISTS (
-    SELECT FROM capkeeper.replica LEFT JOIN capkeeper.replica_policy ON replica_policy.replica = replica.id AND replica_policy.workspace = $1
+    SELECT FROM capkeeper.replica JOIN capkeeper.replica_config AS own ON own.replica = replica.id AND own.workspace = $1
+      LEFT JOIN capkeeper.replica_policy ON replica_policy.replica = replica.id AND replica_policy.workspace = $1
     WHERE replica.spreads AND replica.until > clock_timestamp()
       AND (split_part(replica_policy.policy, ' ', 1) = split_part($2, ' ', 1) IS NOT TRUE OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
   ) ON CONFLICT (workspace, policy) DO UPDATE SET seen_at = excluded.seen_at RETURNING policy;
