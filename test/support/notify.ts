@@ -2,7 +2,7 @@
 import type { Told } from '../../src/core/model/facts.ts'
 import { type Due, type DueInputs, messagesDue } from '../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
-import { type Delivery, markEnded, markSending, settleOpen } from '../../src/core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settled } from '../../src/core/notify/told.ts'
 import { CYCLE } from './declare.ts'
 
 export const NOON = Date.parse('2026-11-22T12:00Z')
@@ -44,4 +44,4 @@ export function afterwards({ told, messages }: Due, kind: Delivery['kind'] = 'se
 export const cutOff = ({ told, messages }: Due, now: number): Told => markSending(told ?? { cycleStartAt: 0, entries: {} }, messages, now)
 
 /** What a run begins with, as the daemon does: the last one may have been cut off. */
-export const begun: (told: Told, now: number) => Told = settleOpen
+export const begun: typeof settled = settled

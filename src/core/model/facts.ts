@@ -25,6 +25,8 @@ export type UsageFacts = Of<typeof USAGE>
 const KEPT = shape({
   /** Ids of the events that were told, or the people at their cap. */
   items: optional(list(text)),
+  /** The ids of events that are over, and since when. */
+  over: optional(record(instant)),
   /** What the figure of a digest covered. */
   basis: optional(shape({ at: instant, known: number, members: number, source: oneOf([...ADD_ON_SOURCES, 'pool']) })),
 })

@@ -121,15 +121,17 @@ const isOf = ({ kind, at }: Happening, event: EventKind, now: Instant): boolean 
 /** What was not told yet. A message that did not arrive keeps its level, so that its tries are counted; levels rise also where a clock was ahead. */
 function askedOf({ told, now, happened = [] }: EventInputs, found: readonly Happening[], key: string) {
   const entry = told && entryOf(told, key)
-  const before = new Set(lastKept(entry)?.items)
+  const last = lastKept(entry)
+  const before = new Set(last?.items)
   const fresh = found.filter(({ id }) => !before.has(id))
   if (fresh.length === 0) return undefined
+  const lasting = [...happened.map(({ id }) => id), ...Object.keys(last?.over ?? {})].filter((id) => before.has(id))
   const isWaiting = entry?.state === 'waiting'
   if (entry && !isWaiting && now >= entry.at && now - entry.at < EVENT_GAP_MS) return undefined
   return {
     fresh,
     // What was told stays so while it does not touch the receiver, as where the members of a group are not known for a while.
-    kept: { items: [...new Set([...found, ...happened.filter(({ id }) => before.has(id))].map(({ id }) => id))] },
+    kept: { items: [...new Set([...found.map(({ id }) => id), ...lasting])], over: last?.over },
     level: entry && isWaiting ? entry.level : Math.max(now, (entry?.level ?? 0) + 1),
   }
 }
@@ -177,7 +179,7 @@ export function changedSince(
   { now, happened = [], label, settings }: EventInputs,
   reach: Reach,
   kept: Kept | undefined,
-  { items, basis }: Required<Kept>,
+  { items, basis }: Required<Omit<Kept, 'over'>>,
 ): readonly string[] {
   const sinceAt = Math.max(kept?.basis?.at ?? 0, now - lookBackMs(settings.digest))
   const seen = happened.filter((one) => one.at > sinceAt && touches(one, reach))

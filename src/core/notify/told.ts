@@ -87,11 +87,27 @@ function stateAfter(kind: Exclude<Delivery['kind'], 'sent'>, tries: number): Tol
   return kind === 'refused' && tries < MOST_TRIES ? 'waiting' : 'failed'
 }
 
-/** Settles messages that were being sent when the previous process ended: they may have arrived, so they are not sent again. */
-export function settleOpen(told: Told, now: Instant): Told {
-  const open = Object.entries(told.entries).filter(([, { state }]) => state === 'sending')
-  if (open.length === 0) return told
+/** What is held or rejected may come back, with the same id. */
+const RETURNING = /^\["event","(held|rejected)"/
+
+/** Once it has been over for so long, it is told again. It may be gone for less, as while a scope cannot be read. Choice. */
+const OVER_MS = DAY_MS
+
+/**
+ * What a run begins with. Messages that were being sent when the previous process ended may have arrived, so they are not sent again; events that
+ * have been over for long are forgotten. The same record where nothing has changed.
+ */
+export function settled(told: Told, now: Instant, happened: readonly { readonly id: string }[] = []): Told {
+  const lasting = new Set(happened.map(({ id }) => id))
   const reason = 'the process ended before the answer'
-  const settled = open.map(([key, entry]): [string, ToldEntry] => [key, { ...entry, state: 'unknown', at: now, reason }])
-  return { ...told, entries: { ...told.entries, ...Object.fromEntries(settled) } }
+  const changed = Object.entries(told.entries).flatMap(([key, entry]): [string, ToldEntry][] => {
+    if (entry.state === 'sending') return [[key, { ...entry, state: 'unknown', at: now, reason }]]
+    const { items = [], over = {} } = (RETURNING.test(key) && lastKept(entry)) || {}
+    const isKept = (id: string): boolean => lasting.has(id) || now - (over[id] ?? now) < OVER_MS
+    if (items.every((id) => isKept(id) && lasting.has(id) !== Object.hasOwn(over, id))) return []
+    const left = items.filter(isKept)
+    const kept = { items: left, over: Object.fromEntries(left.flatMap((id) => (lasting.has(id) ? [] : [[id, over[id] ?? now]]))) }
+    return [[key, { ...entry, ...(entry.state === 'waiting' ? { before: kept } : { kept }) }]]
+  })
+  return changed.length === 0 ? told : { ...told, entries: { ...told.entries, ...Object.fromEntries(changed) } }
 }

@@ -5,7 +5,7 @@ import type { Told } from '../../core/model/facts.ts'
 import { type Instant, isYounger } from '../../core/model/units.ts'
 import { channelOf, type Due, type DueInputs, type Message, messagesDue } from '../../core/notify/due.ts'
 import type { PoolUse } from '../../core/notify/happened.ts'
-import { type Delivery, markEnded, markSending, settleOpen } from '../../core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settled } from '../../core/notify/told.ts'
 import { rowsOf } from '../../core/resolve/roster.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
@@ -37,14 +37,14 @@ interface Ending {
 /** Sends what is due now; the findings tell what could not be sent, and which files cannot be read. Rejects with a `LedgerError`. */
 async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
   const { ledger, clock } = workspace
-  const known = ledger.fact('told')
-  if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   const { settings } = notifier
+  let lately = await happened(workspace, settings)
+  const known = ledger.fact('told')
+  if (known) await keep(workspace, known, settled(known, clock.now(), lately))
   const ended = await endedUse(workspace, settings)
   const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    // Anew for each batch, because a digest counts all up to its own time.
-    const { messages, told, quiet } = dueNow(workspace, notifier, await happened(workspace, settings), ended)
+    const { messages, told, quiet } = dueNow(workspace, notifier, lately, ended)
     const batch = chosen(quiet ? [] : messages, tried).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
@@ -56,6 +56,8 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
       await finish(workspace, new Map([[one.key, delivery]]))
     })
     for (const one of await Promise.allSettled(sending)) if (one.status === 'rejected') throw one.reason
+    // Anew for each batch, because a digest counts all up to its own time.
+    lately = await happened(workspace, settings)
   }
   return [...notifyFindings(ledger.fact('told'), clock.now()), ...fileFindings(await notifier.kept(), workspace.config.name)]
 }

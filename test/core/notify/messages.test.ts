@@ -3,7 +3,7 @@
 // It is noon of 2026-11-22, two days from now. After -- comes what is due later, once the messages before had their outcome: `sent`, or as it is named.
 import { credits } from '../../../src/core/model/units.ts'
 import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
-import { afterwards, due, NOON, NOTIFY } from '../../support/notify.ts'
+import { afterwards, begun, due, NOON, NOTIFY } from '../../support/notify.ts'
 import { type Named, playTables } from '../../support/tables.ts'
 
 type Given = NonNullable<Parameters<typeof due>[0]>
@@ -89,7 +89,7 @@ const told = ({ messages, quiet }: ReturnType<typeof due>): readonly string[] =>
 
 playTables<Part, Given['told']>(import.meta.dirname, (part, before) => {
   const given = givenOf(part)
-  const found = due({ ...given, told: before })
+  const found = due({ ...given, told: before && begun(before, given.now, given.happened) })
   const after = found.told || before ? afterwards(found, part.outcome, given.now, before) : undefined
   const again = Object.entries(after?.entries ?? {}).flatMap(([key, { tries, state }]) =>
     tries > 1 ? [`${key} is ${state}, try ${tries}`] : [],
