@@ -284,16 +284,19 @@ function keptForRule(inputs: DesiredInputs, owned: OwnedCap | undefined, scope: 
 }
 
 /**
- * A person counts as a member of the groups that differed until two readings in a row of every declared group agree that they have left. No
- * reading is needed when policy or a grant changed, so that those groups no longer differ.
+ * A person counts as a member of the groups that differed until two readings in a row of every declared group agree that they have left. A
+ * group that the service does not know agrees, unless it is one of those: it may be known by another name now. No reading is needed when policy
+ * or a grant changed, so that those groups no longer differ.
  */
 function keptConflict(inputs: DesiredInputs, owned: OwnedCap, scope: UserScope, candidates: readonly Candidate[], draft: Draft) {
   const declared = inputs.set.groups.map((one) => one.scope.id)
-  const { newReading } = inputs
-  const agrees = newReading !== undefined && declared.every((id) => newReading.groups.includes(id))
-  const count = carryCount(inputs, scope.email, agrees ? 1 : 0, draft)
+  const { newReading, unknownGroups } = inputs
   const known = carryGroups(inputs, scope.email, draft)
-  const verdict = verdictOfGroups(declaredIn(inputs), scope, known ?? declared)
+  const among = known ?? declared
+  const tell = [...(newReading?.groups ?? []), ...unknownGroups.filter((id) => !among.includes(id))]
+  const agrees = newReading !== undefined && declared.every((id) => tell.includes(id))
+  const count = carryCount(inputs, scope.email, agrees ? 1 : 0, draft)
+  const verdict = verdictOfGroups(declaredIn(inputs), scope, among)
   if (count >= READINGS_TO_DROP || verdict.kind === 'agreed') return undefined
   const reason = `no longer in groups with different caps; dropped after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
   if (known && verdict.kind === 'chosen') return wanted(scope, { ...verdict.cap, reason }, candidates)
