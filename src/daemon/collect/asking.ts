@@ -73,7 +73,9 @@ export async function readForward<Reading>(source: Forward<Reading>): Promise<Fa
   const isAmending = !before || !isYounger(before.wideAt, now, amendEveryMs)
   let fromAt = firstAt
   if (before) {
-    const amendedAt = isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : before.throughAt
+    // Rows of a day that has begun elsewhere, or a clock that was put back: the day that is read last may be yet to come.
+    const lastAt = Math.min(before.throughAt, midnight(now))
+    const amendedAt = isAmending ? lastAt - AMENDED_DAYS * DAY_MS : lastAt
     fromAt = Math.max(before.fromAt, Math.min(amendedAt, openAt ?? amendedAt))
   }
   const startAt = before?.fromAt ?? fromAt

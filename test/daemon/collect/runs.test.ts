@@ -17,6 +17,9 @@ const asked = ({ body }: World['calls'][number]): string => {
   return `${body['group_name'] ?? 'team'} ${day('start_timestamp')} to ${day('end_timestamp')}`
 }
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'CascadeAnalytics').map(asked)
+const isRuns: Match = (operation) => operation === 'CascadeAnalytics'
+/** Which a service that has begun the next day may write as tomorrow's. */
+const TODAYS = { who: 'ada', at: NOW - HOUR, credits: 7 }
 const codes = (one: World): readonly string[] => one.warned()
 const teamDays = async (one: World) =>
   (await one.ledger.runs(TEAM, ALWAYS)).map(({ dayAt, used }) => [new Date(dayAt).toISOString().slice(5, 10), used])
@@ -78,29 +81,30 @@ describe('the first start', () => {
 })
 
 describe('afterwards', () => {
-  test('the last day is asked for on the usage interval, three days every 6 h, and groups once a day', async () => {
-    const { one } = await collecting({ config: { intervalMs: HOUR } })
-    await one.clock.pass(MINUTE)
-    one.forget()
-    await one.clock.pass(HOUR)
-    expect(new Set(questions(one))).toEqual(new Set(['team 11-20 to now']))
-    expect(questions(one).length).toBeLessThanOrEqual(5)
-    one.forget()
-    await one.clock.pass(DAY)
-    const all = questions(one)
-    expect(all.filter((question) => question.startsWith('A '))).toHaveLength(1)
-    const wide = all.filter((question) => /^team 11-1[89] /.test(question))
-    expect(wide.length).toBeGreaterThanOrEqual(3)
-    expect(wide.length).toBeLessThanOrEqual(5)
-    expect(all.filter((question) => question.startsWith('team')).length).toBeLessThan(110)
-  })
+  test.each(['11-20', '11-21'])(
+    'up to a row of %s, the last day is asked for on the usage interval, three every 6 h, groups once a day',
+    async (day) => {
+      const asWritten = edited(isRuns, (text) => text.replaceAll('2026-11-20', `2026-${day}`))
+      const { one } = await collecting({ config: { intervalMs: HOUR }, wrapTransport: asWritten }, (world) => recordPast(world, [TODAYS]))
+      await one.clock.pass(MINUTE)
+      one.forget()
+      await one.clock.pass(HOUR)
+      expect(new Set(questions(one))).toEqual(new Set(['team 11-20 to now']))
+      expect(questions(one).length).toBeLessThanOrEqual(5)
+      one.forget()
+      await one.clock.pass(DAY)
+      const all = questions(one)
+      expect(all.filter((question) => question.startsWith('A '))).toHaveLength(1)
+      const wide = all.filter((question) => /^team 11-1[89] /.test(question))
+      expect(wide.length).toBeGreaterThanOrEqual(3)
+      expect(wide.length).toBeLessThanOrEqual(5)
+      expect(all.filter((question) => question.startsWith('team')).length).toBeLessThan(110)
+    },
+  )
 
   test('late and amended use is taken up, and withdrawn use removed', async () => {
     const { one } = await collecting({ switches: { analyticsDelay: 3 * HOUR } }, (world) =>
-      recordPast(world, [
-        { who: 'ada', at: noon(19), credits: 5 },
-        { who: 'ada', at: NOW - HOUR, credits: 7 },
-      ]),
+      recordPast(world, [{ who: 'ada', at: noon(19), credits: 5 }, TODAYS]),
     )
     await one.clock.pass(MINUTE)
     expect(await teamDays(one)).toEqual([['11-19', 5]])
@@ -157,7 +161,7 @@ describe('afterwards', () => {
 describe('failures', () => {
   test('an outage of agent analytics is one line, stops nothing else, and is over by itself', async () => {
     const away = { is: true }
-    const { one } = await collecting({ wrapTransport: outage(away, (operation) => operation === 'CascadeAnalytics') })
+    const { one } = await collecting({ wrapTransport: outage(away, isRuns) })
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
     expect(one.view().conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
@@ -201,10 +205,7 @@ describe('failures', () => {
   })
 
   test('figures that differ by a factor of 100 are one line about units', async () => {
-    const cut = edited(
-      (operation) => operation === 'CascadeAnalytics',
-      (text) => text.replaceAll(/"promptsUsed":"(\d+)00"/g, '"promptsUsed":"$1"'),
-    )
+    const cut = edited(isRuns, (text) => text.replaceAll(/"promptsUsed":"(\d+)00"/g, '"promptsUsed":"$1"'))
     const { one } = await collecting({ wrapTransport: cut }, (world) => recordPast(world, daily('ada', 100, noon(1))))
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['UNIT_DOUBTED'])
