@@ -104,7 +104,7 @@ const MOST_POOLS = 50
 
 /** The figures of the pools for the journal. */
 function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> | undefined {
-  const known = poolsOfCycle(workspace).map(({ name, credits, figures: { used, dealt } }): readonly [string, PoolOfDay] => [
+  const known = knownPools(workspace).map(({ name, credits, figures: { used, dealt } }): readonly [string, PoolOfDay] => [
     name,
     { credits, used: wholeCents(used), dealt: dealt === undefined ? undefined : wholeCents(dealt) },
   ])
@@ -116,10 +116,11 @@ export type Viewed = Pick<Workspace, 'state' | 'shown'> & Partial<Pick<Workspace
 /** The state under the present settings, or until there is one that under those before. */
 export const knownState = ({ state, before }: Viewed): WorkspaceState | undefined => state ?? before
 
-/** Pools as of the last cycle. */
+/** Pools as of the last pass. Figures of a billing cycle that is over are not shown. */
 export function poolsShown(workspace: Viewed): readonly PoolStatus[] {
   const { shown } = workspace
   const state = knownState(workspace)
+  const cycle = cycleOf(state?.usage)
   return (shown.desiredState?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
     const poolState = state && Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
@@ -127,22 +128,18 @@ export function poolsShown(workspace: Viewed): readonly PoolStatus[] {
     return {
       name,
       credits,
-      figures: poolState && poolFigures(pool, poolState),
+      figures: poolState && cycle && isSameCycle(poolState.cycle, cycle) ? poolFigures(pool, poolState) : undefined,
       dealtAt: poolState?.dealtAt,
       frozen,
     }
   })
 }
 
-/** Pools with figures of the present billing cycle. */
-export function poolsOfCycle(workspace: Viewed): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
-  const { state } = workspace
-  const cycle = cycleOf(state?.usage)
-  return poolsShown(workspace).flatMap(({ figures, ...one }) => {
-    const pool = state?.pools[one.name]
-    return figures && pool && cycle && isSameCycle(pool.cycle, cycle) ? [{ ...one, figures }] : []
-  })
-}
+type KnownPool = PoolStatus & Required<Pick<PoolStatus, 'figures'>>
+
+/** Pools with figures. */
+export const knownPools = (workspace: Viewed): readonly KnownPool[] =>
+  poolsShown(workspace).filter((one): one is KnownPool => one.figures !== undefined)
 
 /** Shows a plan, and notices its findings. */
 export function showPlan(workspace: Workspace, planned: Planned, desiredState: DesiredState): void {

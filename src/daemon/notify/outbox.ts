@@ -10,7 +10,7 @@ import { rowsOf } from '../../core/resolve/roster.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { fileFindings, finding } from '../conditions/findings.ts'
-import { poolsOfCycle } from '../conditions/show.ts'
+import { knownPools } from '../conditions/show.ts'
 import { peopleShown, type StopFacts, stopOf } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
@@ -142,7 +142,7 @@ export function dueNow(
 function stopsIn(telling: Telling, now: Instant): (email: string) => FirstStop | undefined {
   const { state, shown } = telling
   const gathered = ({ roster, balance }: NonNullable<WorkspaceState['usage']>): StopFacts => {
-    const view = { people: peopleShown(telling), roster, pools: poolsOfCycle(telling), balance, use: shown.use }
+    const view = { people: peopleShown(telling), roster, pools: knownPools(telling), balance, use: shown.use }
     return { view, desiredState: shown.desiredState }
   }
   let known: StopFacts | undefined
@@ -163,7 +163,7 @@ function figuresOf({ state, clock }: Pick<Telling, 'state' | 'clock'>): Workspac
 function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUse[] {
   const { state } = telling
   if (!state) return []
-  return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
+  return knownPools(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
     return { name, ...sharersOf(name, state), credits, used, exhaustedAt }
   })
 }
