@@ -36,6 +36,7 @@ async function load(files: Readonly<Record<string, string>>, link: Readonly<Reco
   return {
     problems: loaded.problems.map(({ code, at: place }) => `${place?.file}:${place?.line} ${code}`),
     set: revision?.set,
+    commits: revision?.revision,
     ofB: [revision?.delegated?.files.filter(isB), revision?.delegated?.refused.filter((one) => one.endsWith('of b'))],
     ofA: revision?.delegated?.files.filter((file) => !isB(file)),
     isWhole: loaded.ofEnvelopes?.length ?? 0,
@@ -93,24 +94,26 @@ describe('a file of a team', () => {
     expect(loaded.ofA?.map(({ file }) => file)).toEqual(['policies/a/a.yaml'])
   })
 
+  it('has its commit in the revision, where its folder has one of its own', async () => {
+    const [own, other] = ['a'.repeat(40), 'b'.repeat(40)]
+    const heads = { 'policies/.git/HEAD': other, 'policies/a/.git/HEAD': own, 'policies/a/a.yaml': text('a', good) }
+    expect((await load({ ...base, ...heads })).commits).toBe(`${own}+${other}`)
+  })
+
   it('changes nothing for platform and for other teams, whatever it holds', async () => {
     const specs = fc.constantFrom(
-      ...[
-        good,
-        '{team: {cap: 1}}',
-        '{users: [{email: b1@x.com, cap: 1}]}',
-        '{users: [{email: b1@x.com, cap: 1}, {email: b1@x.com, cap: 2}]}',
-        '{groups: [{id: grp_b, name: B}]}',
-        '{groups: [{id: grp_b, name: Everybody}]}',
-        '{protected: [b1@x.com]}',
-        '{',
-        '{grants: 5}',
-      ],
-      ...[
-        '{rules: [{name: r, when: {email: "*"}, cap: 1}]}',
-        '{pools: [{name: p, members: {groups: [grp_b]}, credits: 1}]}',
-        '{onGroupConflict: min}',
-      ],
+      good,
+      '{team: {cap: 1}}',
+      '{users: [{email: b1@x.com, cap: 1}]}',
+      '{users: [{email: b1@x.com, cap: 1}, {email: b1@x.com, cap: 2}]}',
+      '{groups: [{id: grp_b, name: B}]}',
+      '{groups: [{id: grp_b, name: Everybody}]}',
+      '{protected: [b1@x.com]}',
+      '{',
+      '{grants: 5}',
+      '{rules: [{name: r, when: {email: "*"}, cap: 1}]}',
+      '{pools: [{name: p, members: {groups: [grp_b]}, credits: 1}]}',
+      '{onGroupConflict: min}',
     )
     const names = fc.constantFrom('a', 'b', 'platform')
     const document = fc.oneof(

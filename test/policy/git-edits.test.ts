@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,22 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { folder } from './support.ts'
 
-const hasGit = ((): boolean => {
-  try {
-    return execFileSync('git', ['--version'], { encoding: 'utf8', stdio: 'pipe' }).startsWith('git')
-  } catch {
-    return false
-  }
-})()
+const hasGit = spawnSync('git', ['--version']).status === 0
 
 const policy = (name: string, cap: number): string =>
   `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n  users: [{email: ${name}@example.com, cap: ${cap}}]\n`
 
-interface Checkout {
-  readonly root: string
-  git(...argv: readonly string[]): string
-  revision(...paths: readonly string[]): Promise<string | undefined>
-}
+type Checkout = ReturnType<typeof checkoutAt>
 
 const names = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false', '-c', 'core.autocrlf=false']
 
@@ -38,7 +28,7 @@ function commits(root: string, git: Checkout['git'], ...init: readonly string[])
   }
 }
 
-function checkoutAt(root: string): Checkout {
+function checkoutAt(root: string) {
   const git = (...argv: readonly string[]): string =>
     execFileSync('git', ['-C', root, ...names, ...argv], { encoding: 'utf8', stdio: 'pipe' }).trim()
   const revision = async (...paths: readonly string[]) =>
@@ -84,20 +74,14 @@ describe.skipIf(!hasGit)('the revision of a checkout', () => {
   test.each<readonly [string, (at: Checkout) => void]>([
     ['was edited', (at) => appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')],
     ['deep below was edited', (at) => appendFileSync(join(at.root, 'policies/deep/er/q.yml'), '# a word\n')],
-    [
-      'was edited and staged',
-      (at) => {
-        appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')
-        at.git('add', '-A')
-      },
-    ],
     ['is new', (at) => writeFileSync(join(at.root, 'policies/new.yaml'), policy('new', 5))],
     ['is gone', (at) => rmSync(join(at.root, 'policies/p3.yaml'))],
-  ])('has +dirty when a policy file %s, and no more when that is committed', async (_row, edit) => {
+  ])('has +dirty when a policy file %s, staged or not, and no more when that is committed', async (_row, edit) => {
     const at = prepared()
     edit(at)
     expect(await at.revision()).toBe(`${at.commit}+dirty`)
     at.git('add', '-A')
+    expect(await at.revision()).toBe(`${at.commit}+dirty`)
     at.git('commit', '-qm', 'edited')
     expect(await at.revision()).toBe(at.git('rev-parse', 'HEAD'))
   })
@@ -108,6 +92,26 @@ describe.skipIf(!hasGit)('the revision of a checkout', () => {
     rmSync(join(at.root, 'policies/p3.yaml'))
     expect(await at.revision('policies/deep')).toBe(at.commit)
     expect(await at.revision('policies/p8.yaml', 'policies/p7.yaml')).toBe(`${at.commit}+dirty`)
+  })
+
+  test.each(['policies', 'policies/p1.yaml'])('counts the files of an envelope, below %s or beside it', async (path) => {
+    const at = prepared()
+    const [team, place] = ['policies/deep', { file: 'capkeeper.yaml', line: 1, column: 1 }]
+    const envelope = { name: 'team', workspace: 'acme', policies: [team], groups: [], maxCap: 9, at: place }
+    const acme = { name: 'acme', policies: [path], envelopes: [envelope] }
+    const workspaces = [acme, { name: 'beside', policies: [team] }]
+    const revisions = async () => {
+      const { sets } = await loadPolicies([path, team], { cwd: at.root, workspaces })
+      return [...sets.values()].map(({ revision }) => revision.replace(at.git('rev-parse', 'HEAD'), 'HEAD'))
+    }
+    expect(await revisions()).toEqual(['HEAD', 'HEAD'])
+    writeFileSync(join(at.root, team, 'broken.yaml'), Buffer.from([0xff]))
+    expect(await revisions()).toEqual(['HEAD+dirty', 'HEAD+dirty'])
+    at.git('add', '-A')
+    at.git('commit', '-qm', 'edited')
+    expect(await revisions()).toEqual(['HEAD', 'HEAD'])
+    rmSync(join(at.root, team, 'er/q.yml'))
+    expect(await revisions()).toEqual(['HEAD+dirty', 'HEAD+dirty'])
   })
 
   test('is told in a linked worktree as well', async () => {

@@ -1,7 +1,7 @@
 // Makes one policy set per workspace of the files that were read. It decides the workspace of each document, and which sets are whole. An incomplete set
 // is never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored. It looks at no disk.
 
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { compareProblems } from '../../core/escape/text.ts'
 import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
@@ -16,15 +16,14 @@ import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { beyondText, bounded, type FoundFiles, type PolicyText, textsOf } from './files.ts'
 import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
 
-/** Policies whose revision is not known yet. `from`: the folders of its documents, the real files that it was read from, and its paths. */
+/** Policies whose revision is not known yet. `from`: the given paths that it reads, and the files that it is made of, as shown. */
 export interface Judged extends Omit<LoadedPolicies, 'sets'> {
   readonly sets: ReadonlyMap<string, Omit<PolicyRevision, 'revision'> & { readonly from: From }>
 }
 
 interface From {
-  readonly folders: readonly string[]
+  readonly paths: ReadonlySet<string>
   readonly files: ReadonlySet<string>
-  readonly paths: readonly string[]
 }
 
 interface ParsedFile extends ParsedPolicyText {
@@ -62,8 +61,7 @@ export function judgePolicies(paths: readonly string[], found: FoundFiles, optio
   const joined = joinAll(files, workspaces, assigned, options)
   const { sets, theirs } = addDelegated({ everything, unread, joined, assigned, workspaces, options })
   const problems = new Set([...nothingIn(paths, found), ...[...assigned.told.values()].flatMap((some) => [...some])])
-  const pathsOf = (name: string) => (workspaces.find((one) => one.name === name)?.policies ?? paths).map((path) => resolve(cwd, path))
-  const digested = withDigests(sets, files, pathsOf)
+  const digested = withDigests(sets, files, new Map(paths.map((path) => [path, readersOf([path])])))
   const inOrder = (some: Iterable<Problem>) => bounded([...digested.tooMuch, ...[...some].sort(compareProblems)])
   return {
     sets: digested.sets,
@@ -113,7 +111,10 @@ function singleWorkspace(parsed: readonly ParsedPolicyText[], flag: string | und
 }
 
 function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (roots: readonly string[]) => readonly string[] {
-  const sources = workspaces.map(({ name, policies }) => ({ name, roots: policies && new Set(policies.map((path) => resolve(cwd, path))) }))
+  const sources = workspaces.map(({ name, policies, envelopes = [] }) => {
+    const paths = policies && [policies, ...envelopes.map((one) => one.policies)].flat()
+    return { name, roots: paths && new Set(paths.map((path) => resolve(cwd, path))) }
+  })
   const everybody = workspaces.map(({ name }) => name)
   return (roots) => {
     const readers = sources.filter((source) => !source.roots || roots.some((root) => source.roots?.has(resolve(cwd, root))))
@@ -298,7 +299,7 @@ interface Joint {
 function withDigests(
   sets: ReadonlyMap<string, Joint>,
   all: readonly ParsedFile[],
-  pathsOf: (name: string) => readonly string[],
+  readersAt: ReadonlyMap<string, readonly string[]>,
 ): Pick<Judged, 'sets'> & { readonly tooMuch: readonly Problem[] } {
   const said = [...sets].map(([name, one]) => ({
     name,
@@ -308,13 +309,10 @@ function withDigests(
   const problem = beyondText(said.map(({ lines }) => lines))
   if (problem) return { sets: new Map(), tooMuch: [problem] }
   const digested = said.map(({ name, set, files, lines, delegated }) => {
-    const theirs = all.filter(({ readers }) => readers.includes(name))
-    const empty = theirs.filter(holdsNothing).map(({ file }) => file.shown)
-    const named = new Set(files)
+    const empty = all.filter((one) => one.readers.includes(name) && holdsNothing(one)).map(({ file }) => file.shown)
     const from: From = {
-      folders: theirs.filter(({ file }) => named.has(file.shown)).map(({ file }) => dirname(file.real)),
-      files: new Set(theirs.map(({ file }) => file.real)),
-      paths: pathsOf(name),
+      paths: new Set([...readersAt].flatMap(([path, readers]) => (readers.includes(name) ? [path] : []))),
+      files: new Set([...files, ...(delegated?.files ?? []).map(({ file }) => file)]),
     }
     return [name, { set, digest: digestOfLines(lines), delegated, empty: empty.length > 0 ? empty : undefined, from }] as const
   })

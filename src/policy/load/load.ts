@@ -2,6 +2,7 @@
 // read at once for a command, and beside a daemon, so that a file system that is gone does not stop it. What was read is parsed, a few small files on
 // the calling thread, everything else in a thread with bounds, which costs 30 MiB. A file that is too much for the thread is reported, and the others
 // are parsed without it.
+import { dirname, resolve } from 'node:path'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import { FileError } from '../../files.ts'
@@ -25,7 +26,7 @@ export async function loadPolicies(paths: readonly string[], options: LoadOption
     const text = options.replaced?.get(file.real)
     return text === undefined ? file : { ...file, bytes: Buffer.from(text) }
   })
-  return withRevisions(AT_ONCE, judgePolicies(paths, { ...found, files }, options), files)
+  return withRevisions(AT_ONCE, judgePolicies(paths, { ...found, files }, options), files, options)
 }
 
 /** Reads the files of platform and of all envelopes. */
@@ -35,11 +36,13 @@ async function readingOf(disk: Disk, paths: readonly string[], { cwd = process.c
 }
 
 /** Adds the commits of git, as far as they can be read. */
-async function withRevisions(disk: Disk, judged: Judged, files: readonly FoundFile[]): Promise<LoadedPolicies> {
+async function withRevisions(disk: Disk, judged: Judged, files: readonly FoundFile[], { cwd = '' }: LoadOptions): Promise<LoadedPolicies> {
   const sets = new Map<string, PolicyRevision>()
   for (const [name, { from, ...set }] of judged.sets) {
-    const theirs = files.filter(({ real }) => from.files.has(real))
-    sets.set(name, { ...set, revision: await revisionOf(disk, from.folders, theirs, from.paths) })
+    const theirs = files.filter(({ roots }) => roots.some((root) => from.paths.has(root)))
+    const folders = theirs.filter(({ shown }) => from.files.has(shown)).map(({ real }) => dirname(real))
+    const paths = [...from.paths].map((path) => resolve(cwd, path))
+    sets.set(name, { ...set, revision: await revisionOf(disk, folders, theirs, paths) })
   }
   return { ...judged, sets }
 }
@@ -50,7 +53,7 @@ export async function loadPoliciesAside(paths: readonly string[], given: LoadOpt
   try {
     const found = await lookedAt(paths, clock, (disk) => readingOf(disk, paths, options))
     const judged = await judgeAside(paths, found, options, clock)
-    return await lookedAt(paths, clock, (disk) => withRevisions(disk, judged, found.files))
+    return await lookedAt(paths, clock, (disk) => withRevisions(disk, judged, found.files, options))
   } catch (error) {
     if (!(error instanceof FileError)) throw error
     const file = shownPath(error.path ?? '.', options.cwd)
