@@ -103,6 +103,8 @@ export interface PlacedGrant {
   readonly scope: Scope
   /** Where the scope is named. */
   readonly at: Position
+  /** Its place in the list, where grants without a scope that can be read stand as well. */
+  readonly index: number
   readonly amount?: Placed<Grant['amount']>
   readonly times?: Times
   readonly value?: Grant
@@ -116,7 +118,7 @@ export function readGrant(branch: Branch<GrantText>, document: string, zone: Zon
   const subject = subjectOf(branch)
   if (!subject) return undefined
   const amount = amountOf(branch)
-  const known = { ...subject, amount, times }
+  const known = { ...subject, index: Number(branch.key), amount, times }
   const grant = good(branch)
   if (!grant || !times || !amount) return known
   const { reason, ticket } = grant

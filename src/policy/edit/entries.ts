@@ -276,8 +276,8 @@ export type GrantFound = ReturnType<typeof grantsIn>[number]
 /** The grants of a scope in a document, with their entries. */
 export function grantsIn(place: Place, scope: Scope) {
   const entries = items(field(specOf(place), 'grants'))
-  return place.document.grants.flatMap((grant, index) => {
-    const entry = entries[index]
+  return place.document.grants.flatMap((grant) => {
+    const entry = entries[grant.index]
     return entry && scopeKey(grant.scope) === scopeKey(scope) ? [{ entry, grant, place }] : []
   })
 }
@@ -331,8 +331,15 @@ export function placeFor(edit: Edit, places: readonly Place[]): Place {
 }
 
 /** Of several documents none is chosen. Throws a `ChoiceError`. */
-export function refuseSeveral(found: readonly Place[], places: readonly Place[]): never {
+function refuseSeveral(found: readonly Place[], places: readonly Place[]): never {
   throw new ChoiceError(`${found.length} documents may hold it; choose one with --file: ${namesOf(found, places).join(', ')}`)
+}
+
+/** The documents that fit. In several workspaces none is chosen, also where something else, such as the beginning of a grant, tells them apart. */
+export function ofOneWorkspace(places: readonly Place[], fits: (place: Place) => boolean): readonly Place[] {
+  const found = places.filter(fits)
+  if (!areOfOne(found)) refuseSeveral(found, places)
+  return found
 }
 
 /** The documents that `--file` may mean: those of a file, or with `#NAME` the one of that name in it. Throws a `ChoiceError` with none. */

@@ -18,10 +18,10 @@ import {
   entryOf,
   type GrantFound,
   grantsIn,
+  ofOneWorkspace,
   type Place,
   placeFor,
   put,
-  refuseSeveral,
   specOf,
   textItem,
 } from './entries.ts'
@@ -133,7 +133,8 @@ function chosen(scope: Scope, found: readonly GrantFound[], from: string | undef
   if (fits.length <= 1) return fits[0]
   const list = fits.map(({ grant }) => formatPosition(grant.at)).join(', ')
   const none = fits.some(({ grant }) => grant.times?.fromAt === undefined) ? ' or none' : ''
-  throw new ChoiceError(`${scopeKey(scope)} has ${fits.length} grants (${list}); name one with --from DATE${none}`)
+  const way = from === undefined ? `name one with --from DATE${none}` : 'choose one with --file, or change it by hand'
+  throw new ChoiceError(`${scopeKey(scope)} has ${fits.length} grants (${list}); ${way}`)
 }
 
 const LONGEST_CYCLE_MS = 31 * DAY_MS
@@ -221,20 +222,15 @@ function namerOf(group: GroupScope, place: Place, { all, loaded, named }: Around
 
 /** One of several entries of the text; the caller comes again until none is left. */
 function removeListed(key: 'protected' | 'approvals', value: string, { places }: Around): Step {
-  const listed = places.flatMap((place) => {
-    const entry = textItem(place, key, value)
-    return entry ? [{ place, entry }] : []
-  })
-  const inPlaces = listed.map(({ place }) => place)
-  if (!areOfOne(inPlaces)) refuseSeveral(inPlaces, places)
-  const [first] = listed
-  if (!first) return { nothing: `${value} is not in ${key}` }
-  return { place: first.place, ...drop(first.entry) }
+  const [place] = ofOneWorkspace(places, (one) => textItem(one, key, value) !== undefined)
+  const entry = place && textItem(place, key, value)
+  return entry ? { place, ...drop(entry) } : { nothing: `${value} is not in ${key}` }
 }
 
 function removeGrant({ scope, from, times }: Extract<Target, { kind: 'grant' }>, { places }: Around): Step {
-  const all = places.flatMap((place) => grantsIn(place, scope))
+  const holding = ofOneWorkspace(places, (place) => grantsIn(place, scope).length > 0)
+  const all = holding.flatMap((place) => grantsIn(place, scope))
   const found = chosen(scope, times ? all.filter(({ grant }) => isSameTime(grant.times, times)) : all, from)
-  if (!found?.grant.value) return { nothing: `${scopeKey(scope)} has no${from === undefined ? '' : ' such'} grant` }
+  if (!found) return { nothing: `${scopeKey(scope)} has no${from === undefined ? '' : ' such'} grant` }
   return { place: found.place, ...drop(found.entry) }
 }
