@@ -171,8 +171,9 @@ function valuesOf({ label, revision = '' }: EventInputs, { event, seen, fresh, r
   }
 }
 
-/** How far a digest looks back, if none was sent before it. */
-export const lookBackMs = (digest: Digest): number => (digest === 'daily' ? DAY_MS : 31 * DAY_MS)
+/** Since when a digest counts, after one that left `kept` behind, however long ago. The first one looks back as far as it is sent. */
+export const countedSince = (kept: Kept | undefined, digest: Digest, now: Instant): Instant =>
+  kept?.basis?.at ?? now - (digest === 'daily' ? DAY_MS : 31 * DAY_MS)
 
 /** The lines of a digest about what changed since the last one, which left `kept` behind; the present one leaves people at their cap, and what its figure covers. */
 export function changedSince(
@@ -181,7 +182,7 @@ export function changedSince(
   kept: Kept | undefined,
   { items, basis }: Required<Omit<Kept, 'over'>>,
 ): readonly string[] {
-  const sinceAt = Math.max(kept?.basis?.at ?? 0, now - lookBackMs(settings.digest))
+  const sinceAt = countedSince(kept, settings.digest, now)
   const seen = happened.filter((one) => one.at > sinceAt && touches(one, reach))
   const countOf = (kind: Happening['kind'], one: string, many: string): readonly string[] => {
     const { length } = seen.filter((found) => found.kind === kind)

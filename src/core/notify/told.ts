@@ -77,7 +77,9 @@ export function markEnded(told: Told, ended: ReadonlyMap<string, Delivery>, now:
     const { reason: _, before, beneath, ...rest } = entry
     if (delivery.kind === 'sent') return [[key, { ...rest, state: 'sent', at: now }]]
     const state = stateAfter(delivery.kind, rest.tries)
-    return [[key, { ...rest, state, at: now, reason: delivery.reason, ...(state === 'waiting' && { before, beneath }) }]]
+    // The next digest counts what one that was given up would have told.
+    const kept = state === 'failed' && key.startsWith(DIGEST_PREFIX) ? before : rest.kept
+    return [[key, { ...rest, kept, state, at: now, reason: delivery.reason, ...(state === 'waiting' && { before, beneath }) }]]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(entries) } }
 }

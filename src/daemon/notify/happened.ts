@@ -9,9 +9,9 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, type EndedUse, type PersonUse, tellsEnded, toldNow } from '../../core/notify/due.ts'
-import { type Happening, lookBackMs, type PoolUse } from '../../core/notify/happened.ts'
+import { countedSince, type Happening, type PoolUse } from '../../core/notify/happened.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
-import { isDue } from '../../core/notify/told.ts'
+import { entryOf, isDue, lastKept } from '../../core/notify/told.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { capChanges, setBefore } from '../../core/use/replay/in-force.ts'
 import type { Ledger } from '../../ports.ts'
@@ -26,7 +26,7 @@ interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
 export async function endedUse({ state, clock, ledger }: LookingBack, settings: NotifySettings): Promise<EndedUse | undefined> {
   const [now, present, last] = [clock.now(), cycleOf(state?.usage), state?.usage?.previousCycle]
   if (!state || !present || !last || !isSameCycle({ startAt: last.cycle.endAt }, present)) return undefined
-  if (!digestIsDue({ state, ledger }, settings, now) || !tellsEnded(settings, present, now)) return undefined
+  if (dueSince({ state, ledger }, settings, now).length === 0 || !tellsEnded(settings, present, now)) return undefined
   const { cycle, used } = last
   const found = (ledger.fact('journal') ?? []).filter(({ at }) => at >= cycle.endAt)
   const set = setBefore(ledger.owned(), capChanges(await ledger.history({ sinceAt: cycle.endAt }), found))
@@ -70,7 +70,7 @@ export async function happened(source: Happened, settings: NotifySettings): Prom
   const { clock, ledger } = source
   const now = clock.now()
   if (settings.events.length === 0 && settings.digest === 'off') return []
-  const sinceAt = now - (digestIsDue(source, settings, now) ? lookBackMs(settings.digest) : DAY_MS)
+  const sinceAt = Math.min(now - DAY_MS, ...dueSince(source, settings, now))
   const writes = await ledger.history({ sinceAt, limit: MOST_WRITES })
   const journal = (ledger.fact('journal') ?? []).filter(({ at }) => at >= sinceAt)
   return [
@@ -82,9 +82,12 @@ export async function happened(source: Happened, settings: NotifySettings): Prom
 
 type ToldIn = Pick<Workspace, 'state'> & { readonly ledger: Pick<Ledger, 'fact'> }
 
-function digestIsDue({ state, ledger }: ToldIn, settings: NotifySettings, now: Instant): boolean {
+/** Since when each digest counts that is due. */
+function dueSince({ state, ledger }: ToldIn, settings: NotifySettings, now: Instant): readonly Instant[] {
   const told = toldNow(ledger.fact('told'), cycleOf(state?.usage), now)
-  return digestsAsked(settings, now).some(({ key, level }) => told && isDue(told, key, level, now))
+  return digestsAsked(settings, now).flatMap(({ key, level }) =>
+    told && isDue(told, key, level, now) ? countedSince(lastKept(entryOf(told, key)), settings.digest, now) : [],
+  )
 }
 
 const idOf = (...parts: readonly (string | number)[]): string =>

@@ -38,10 +38,10 @@ interface Ending {
 async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
   const { ledger, clock } = workspace
   const { settings } = notifier
+  const ended = await endedUse(workspace, settings)
   let lately = await happened(workspace, settings)
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settled(known, clock.now(), lately))
-  const ended = await endedUse(workspace, settings)
   const tried: Tried = { working: new Set(), failing: new Set() }
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
     const { messages, told, quiet } = dueNow(workspace, notifier, lately, ended)
