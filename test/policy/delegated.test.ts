@@ -132,6 +132,8 @@ describe('a file of a team', () => {
   })
 
   it('cannot use up what others may have', async () => {
+    const notes = Object.fromEntries(Array.from({ length: 1_990 }, (_, n) => [`policies/a/tickets/${n}.md`, '']))
+    expect((await load({ ...base, ...notes })).problems).toEqual([])
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`policies/a/${n}.yaml`, text(`a${n}`, good)]))
     const loaded = await load({ ...base, ...many, 'policies/a/00.yaml': `# ${'x'.repeat(300_000)}` })
     expect(loaded.problems).toContain('policies/a/00.yaml:1 TOO_LARGE')

@@ -91,7 +91,8 @@ interface Walk {
   readonly root: string
   readonly realRoot: string
   readonly found: Map<string, { shown: string; roots: string[]; stamp: string }>
-  readonly folders: Set<string>
+  /** Their entries that matter, by name; undefined where there are too many. A folder is read and counted once, however many paths lead to it. */
+  readonly folders: Map<string, readonly Dirent[] | undefined>
   readonly seen: Set<string>
   readonly problems: FileProblem[]
   /** Each envelope has bounds of its own, so that none uses up what others need; '' for platform. */
@@ -118,14 +119,14 @@ function spentAt({ spent, homeOf }: Pick<Walk, 'spent' | 'homeOf'>, real: string
 /** Lists the policy files of `paths`, each real file once, sorted by the path shown. Never throws. */
 export async function listing(disk: Disk, paths: readonly string[], cwd: string, homeOf: HomeOf): Promise<Listing> {
   const found: Walk['found'] = new Map()
-  const folders = new Set<string>()
+  const folders: Walk['folders'] = new Map()
   const problems: FileProblem[] = []
   const spent: Walk['spent'] = new Map()
   for (const path of new Set(paths)) await listRoot(path, cwd, { disk, found, folders, problems, spent, homeOf })
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
-  return { files, folders: [...folders], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
+  return { files, folders: [...folders.keys()], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 async function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): Promise<void> {
@@ -154,16 +155,14 @@ const isOutside = (way: string): boolean => way === '..' || way.startsWith(`..${
 async function walkFolder(walk: Walk, real: string, shown: string, depth: number): Promise<undefined> {
   if (walk.seen.has(real)) return
   walk.seen.add(real)
-  walk.folders.add(real)
   if (depth > MAX_DEPTH) return complain(walk, real, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
-  const entries = await namesIn(walk, real)
+  if (!walk.folders.has(real)) await readFolder(walk, real)
+  const entries = walk.folders.get(real)
   if (!entries) {
     const what = `and the folders before it have more than the ${spentAt(walk, real).most.names} names that are looked at`
     return complain(walk, real, shown, 'TOO_LARGE', what)
   }
   for (const entry of entries) {
-    // A folder may have very many other files: they are not even looked at.
-    if (entry.name.startsWith('.') || (entry.isFile() && !isPolicyName(entry.name))) continue
     const path = join(shown, entry.name)
     try {
       await visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
@@ -174,12 +173,13 @@ async function walkFolder(walk: Walk, real: string, shown: string, depth: number
   }
 }
 
-/** The entries of a folder, by name; undefined when there are too many. */
-async function namesIn(walk: Walk, folder: string): Promise<readonly Dirent[] | undefined> {
+async function readFolder(walk: Walk, folder: string): Promise<void> {
   const { spent, most } = spentAt(walk, folder)
   const entries = await walk.disk.entries(folder, most.names - spent.names + 1)
   spent.names += entries.length
-  return spent.names > most.names ? undefined : entries.sort((a, b) => compareText(a.name, b.name))
+  // A folder may have very many other files: they are not even looked at.
+  const some = entries.filter((entry) => !entry.name.startsWith('.') && (!entry.isFile() || isPolicyName(entry.name)))
+  walk.folders.set(folder, spent.names > most.names ? undefined : some.sort((a, b) => compareText(a.name, b.name)))
 }
 
 const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
