@@ -123,7 +123,7 @@ const hasChanged = (terms: PoolTerms, state: PoolState): boolean =>
   state.dealtAt === undefined ||
   hasNewTerms(terms, state) ||
   Object.values(state.members).some(
-    (member) => isDealt(member) && member.dealt === undefined && member.inForce !== undefined && member.inForce.cap !== 0,
+    (member) => isDealt(member) && member.dealt === undefined && member.inForce && (member.inForce.cap !== 0 || Number(member.fixed) > 0),
   )
 
 /**

@@ -1,6 +1,6 @@
 // How a deal shares credits out over a table: the final cap of everybody (`aim`), whether a deal matters now (`matters`), and which caps can be
 // given at once (`give`). A lowered cap frees nothing until a later reading shows the use under the old one; raises take only what is free
-// (figures.ts). It never lowers below known use, and never gives less than 1.
+// (figures.ts). It never lowers below known use, and never gives less than 1, but where a cap of their own says so.
 
 import type { PoolTerms } from './state.ts'
 import { capAt, costAt, highestLevel, type Levels, levelsOf, type PoolTable, paidAt } from './table.ts'
@@ -116,8 +116,8 @@ export function give(table: PoolTable, parts: Aim, { room, isOver, raisesOnly = 
     for (let place = part.levels.from; place < part.levels.to; place += 1) {
       if (table.isRead[place] === 0) continue
       const cap = raisesOnly ? (table.present[place] ?? 0) : lowered(table, place, isOver)
-      // A member at 0 who cannot be raised yet is not dealt: no deal writes less than 1.
-      if (cap >= 1) table.given[place] = cap
+      // A member at 0 who cannot be raised yet is not dealt: no deal writes less than 1, but where policy declares 0 for the member.
+      if (cap >= 1 || isOwn(table, place, cap)) table.given[place] = cap
     }
     free -= raiseWithin(table, part, free)
   }

@@ -133,7 +133,7 @@ export function emptyTable(size: number, fixedSize: number) {
     use: column(),
     /** Use that the pool did not pay for. */
     base: column(),
-    /** The lowest cap: known use, 1 at least. */
+    /** The lowest cap: known use, 1 at least, but no more than `most`. */
     floor: column(),
     /** The highest cap; never below `floor`. */
     most: column(),
@@ -168,7 +168,7 @@ export function claim(table: PoolTable, { share, max, credits: most }: PoolTerms
     pace[place] = own
     if (place < fixedSize) {
       // Members get at most their own cap, even where it is below their use.
-      const cap = Math.max(1, fixed[place] ?? 0)
+      const cap = fixed[place] ?? 0
       floor[place] = Math.min(least, cap)
       table.most[place] = cap
       expected[place] = Math.min(Math.ceil(used), cap)

@@ -163,7 +163,7 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
 }
 
 /** Fills use and caps as of the day before into the table. `counted`: the sum that members count for; `isOpen`: one of them has no deal yet. */
-function fillIn({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array) {
+function fillIn({ table: { use, present, count, fixed, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array) {
   let [all, counted, isOpen] = [0, 0, false]
   for (let row = 0; row < size; row += 1) {
     // To the cent, as in a reading.
@@ -175,16 +175,19 @@ function fillIn({ table: { use, present, count, size }, rows, dealt, inForce }: 
     present[row] = cap === Number.POSITIVE_INFINITY ? Number.NaN : cap
     count[row] = most
     counted += most
-    if (Number.isNaN(dealt[row]) && cap !== 0) isOpen = true
+    if (Number.isNaN(dealt[row]) && (cap !== 0 || Number(fixed[row]) > 0)) isOpen = true
   }
   return { used: all, counted, isOpen }
 }
 
-/** Puts the deal in force at once: its raises are within the credits, and nothing has changed since it was made. */
+/**
+ * Puts the deal in force at once: its raises are within the credits, and nothing has changed since it was made. Where nothing is dealt to a
+ * member, the cap in force stays.
+ */
 function putInForce({ rows, dealt, inForce }: PoolOnDays, { caps, from }: CapsOfDay): void {
   for (const [row, person] of rows.entries()) {
-    const given = dealt[row] ?? Number.NaN
-    if (Number.isNaN(given)) continue
+    const given = Number(Number.isNaN(dealt[row]) ? inForce[row] : dealt[row])
+    if (given === Number.POSITIVE_INFINITY) continue
     inForce[row] = given
     caps[person] = given
     from[person] = -1

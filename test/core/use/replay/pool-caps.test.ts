@@ -106,7 +106,7 @@ test('a replay deals as the daemon would', () => {
           if (!observed) throw new Error('nothing is known')
           const dealt = dealPool(pool, observed, dayAt)
           state = dealt
-          const asked = names.map((name, place) => named[place]?.guarded ?? capToAsk(pool, dealt, name) ?? Number.POSITIVE_INFINITY)
+          const asked = named.map(({ guarded, name }, at) => guarded ?? capToAsk(pool, dealt, name) ?? capsBefore?.[at] ?? Infinity)
           capsBefore = asked
           for (const [place, { wants: all }] of people.entries()) {
             const before = used[place] ?? 0
