@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Condition, Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
+import { onceFor } from '../../core/model/once.ts'
 import type { HeldWorkspace } from '../../core/replicas/lease.ts'
 import { finding } from '../conditions/findings.ts'
 import { viewOf } from '../conditions/view.ts'
@@ -76,11 +77,8 @@ export async function shownElsewhere(state: State): Promise<ReadonlyMap<string, 
   return shown
 }
 
-/** The most scopes (those that need attention first) and people in a saved view. Choice. */
-const MAX_SCOPES = 2_000
-const MAX_PEOPLE = 5_000
-/** An unpacked view of more bytes was not saved by capkeeper. */
-const MAX_BYTES = 16 * 1_048_576
+/** An unpacked part of a view of more bytes was not saved by capkeeper: so long may the service's list of people be. */
+const MAX_BYTES = 64 * 1_048_576
 
 /** Where things are on this machine, and where an envelope stands in the config. */
 const NO_SETTINGS: ReadonlySet<string> = new Set(['policies', 'file', 'caFile', 'at'])
@@ -104,15 +102,12 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export const wantedIn = ({ workspaces }: Config): readonly Wanted[] =>
   workspaces.map((one) => ({ workspace: one.name, config: configDigest(one) }))
 
-/** A view as compressed text, with bounds on its lists. */
-function packView(view: WorkspaceView): string {
-  const inSync = view.scopes.length > MAX_SCOPES ? view.scopes.filter(({ state }) => state === 'in_sync') : []
-  const scopes =
-    inSync.length > 0 ? [...view.scopes.filter(({ state }) => state !== 'in_sync'), ...inSync].slice(0, MAX_SCOPES) : view.scopes
-  const people = view.people.slice(0, MAX_PEOPLE)
-  const roster = view.roster && { ...view.roster, people: view.roster.people.slice(0, MAX_PEOPLE) }
-  return gzipSync(JSON.stringify({ ...view, scopes, people, ...(roster && { roster }) })).toString('base64')
-}
+/** Quick rather than small, because it blocks this process. */
+const packPart = onceFor((part: object) => gzipSync(JSON.stringify(part), { level: 1 }).toString('base64'))
+
+/** A view as compressed text. Its largest parts are packed and unpacked apart, because they often stay the same. */
+const packView = ({ scopes, people, roster, ...rest }: WorkspaceView): string =>
+  [rest, scopes, people, ...(roster ? [roster] : [])].map(packPart).join(' ')
 
 const packedBefore = new WeakMap<Workspace, { readonly of: readonly unknown[]; readonly text: string }>()
 
@@ -127,11 +122,10 @@ export function packed(workspace: Workspace): string {
   return text
 }
 
-/** Undefined for a text that is no view of this workspace, such as one of another version. */
-function unpackView(workspace: string, text: string): WorkspaceView | undefined {
+/** Undefined for a text that is no part of a view. */
+function unpackPart(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(gunzipSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString())
-    return isViewOf(workspace, value) ? value : undefined
+    return JSON.parse(gunzipSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString())
   } catch {
     return undefined
   }
@@ -157,15 +151,23 @@ interface Known {
   readonly conditions: readonly Condition[]
 }
 
-/** Each saved view is unpacked once. */
-const unpacked = new WeakMap<Leases, Map<string, { readonly text: string; readonly view: WorkspaceView | undefined }>>()
+/** A saved view with its parts: those that it had before are not unpacked again. */
+function unpackView(workspace: string, text: string, before = { text: '', parts: [] as readonly unknown[] }) {
+  const last = before.text.split(' ')
+  const parts = text.split(' ', 4).map((one, at) => (one === last[at] ? before.parts[at] : unpackPart(one)))
+  const [rest, scopes, people, roster] = parts
+  const view: unknown = Object.assign({}, rest, { scopes, people, roster })
+  return { text, parts, view: isViewOf(workspace, view) ? view : undefined }
+}
+
+const unpacked = new WeakMap<Leases, Map<string, ReturnType<typeof unpackView>>>()
 
 function elsewhereView({ leases, elsewhere }: Known, workspace: string): WorkspaceView | undefined {
   const text = elsewhere.get(workspace)
   if (text === undefined) return undefined
   const known = unpacked.get(leases) ?? new Map()
   unpacked.set(leases, known)
-  if (known.get(workspace)?.text !== text) known.set(workspace, { text, view: unpackView(workspace, text) })
+  if (known.get(workspace)?.text !== text) known.set(workspace, unpackView(workspace, text, known.get(workspace)))
   return known.get(workspace)?.view
 }
 

@@ -68,23 +68,10 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
 
   test('tells the settings of a workspace that live replicas have otherwise or not at all', async () => {
     const table = await (await place()).table()
-    await table.configured(
-      'a',
-      new Map([
-        ['acme', 'c1'],
-        ['beta', 'c1'],
-        ['gamma', 'c1'],
-      ]),
-    )
+    await table.configured('a', new Map(Object.entries({ acme: 'c1', beta: 'c1', gamma: 'c1' })))
     await table.beat(beat('a'))
     expect([...(await table.beat(beat('a'))).votes]).toEqual([])
-    await table.configured(
-      'b',
-      new Map([
-        ['acme', 'c1'],
-        ['beta', 'c2'],
-      ]),
-    )
+    await table.configured('b', new Map(Object.entries({ acme: 'c1', beta: 'c2' })))
     await table.beat(beat('b'))
     const told = [...(await table.beat(beat('a'))).votes].map(([name, votes]) => [name, Object.fromEntries(votes)]).toSorted()
     expect(told).toEqual([

@@ -53,10 +53,7 @@ async function setting(lastGood?: string) {
 }
 
 test('a view that another replica saved is told once, and never one of a workspace that is held here', async () => {
-  const documents = new Map([
-    ['acme', 'here'],
-    ['beta', 'one'],
-  ])
+  const documents = new Map(Object.entries({ acme: 'here', beta: 'one' }))
   const clock = fakeClock()
   const held = { renewed: new Set(['acme']), taken: new Map([['acme', { token: 8, quietMs: 0 }]]), peers: [{ ...ME, refuses: [] }] }
   const beat = async () => ({ ...held, leases: [], votes: new Map(), told: new Map() })

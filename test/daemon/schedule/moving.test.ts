@@ -12,14 +12,14 @@ type Delegated = NonNullable<ReturnType<typeof revisionOf>['delegated']>
 type Leases = Required<NonNullable<House['leases']>>
 
 /** A replica that keeps these workspaces; acme takes its time to end. */
-async function replica(names: readonly string[], more: Partial<Leases> = {}) {
+async function replica(names: readonly string[], more: Partial<Leases> = {}, people = 3) {
   const held = new Set(names)
   const begun = Promise.withResolvers<Parameters<Leases['begin']>[0]>()
   const ended = Promise.withResolvers<void>()
   const leases = { holds: (name: string) => held.has(name), begin: begun.resolve, ...more }
   const ending = async (name: string) => (name === 'acme' ? ended.promise : undefined)
   const policy = { caps: { team: 500 } }
-  const one = await house(['acme', 'beta'], { acme: policy, beta: policy }, { switches: { latency: 500 } }, { leases, ending })
+  const one = await house(['acme', 'beta'], { acme: policy, beta: policy }, { people, switches: { latency: 500 } }, { leases, ending })
   return { one, held, end: ended.resolve, hooks: await begun.promise }
 }
 
@@ -63,10 +63,16 @@ test('it is not ready before its first beat, nor while it cannot record; a works
   end()
 })
 
-test('a workspace that was lost, and is still ending here, shows once', async () => {
+test('a workspace that was lost, and is still ending here, shows once, and then all that its new holder saves', async () => {
   const statusOf = (name: string) => ({ isHere: held.has(name), holder: 'pod-2' })
-  const { one, held, hooks, end } = await replica(['acme', 'beta'], { statusOf: (name) => statusOf(name) })
-  await one.clock.pass(MINUTE)
+  const saved: (readonly [string, unknown])[] = []
+  const shownElsewhere = async () => new Map([['acme', saved[0]?.[0] ?? '']])
+  const { one, held, hooks, end } = await replica(['acme', 'beta'], { statusOf: (name) => statusOf(name), shownElsewhere }, 5_001)
+  const parts = () => one.daemon.views().map(({ people, roster, scopes, lastCycle }) => ({ people, roster, scopes, lastCycle }))[0]
+  for (const ms of [MINUTE, 6 * MINUTE]) {
+    await one.clock.pass(ms)
+    saved.push([hooks.document('acme') ?? '', parts()])
+  }
   held.delete('acme')
   const ending = hooks.ending('acme', true)
   await one.clock.pass(MINUTE)
@@ -75,6 +81,10 @@ test('a workspace that was lost, and is still ending here, shows once', async ()
   end()
   await ending
   expect(shown()).toEqual([['beta'], ['acme']])
+  for (; saved.length > 0; saved.shift()) {
+    await one.daemon.refresh()
+    expect(parts()).toEqual(saved[0]?.[1])
+  }
 })
 
 test('a file that cannot be used here replaces no policy of other replicas', async () => {
@@ -88,10 +98,8 @@ test('a file that cannot be used here replaces no policy of other replicas', asy
     one.sets.set('acme', { ...revisionOf(team === undefined ? {} : { caps: { team } }, 'acme', '', delegated), ...more })
   }
   const document = { file: 'a.yaml', name: 'a', rules: [], grants: [], groups: [] }
-  const [whole, broken] = [
-    { envelope: 'a', file: 'a.yaml', documents: [document] },
-    { envelope: 'a', file: 'a.yaml', documents: undefined },
-  ]
+  const whole = { envelope: 'a', file: 'a.yaml', documents: [document] }
+  const broken = { ...whole, documents: undefined }
   const load = async (): Promise<string | undefined> => {
     await one.daemon.policiesChanged()
     return told.at(-1)
