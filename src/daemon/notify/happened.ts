@@ -31,12 +31,15 @@ export async function endedUse({ state, clock, ledger }: LookingBack, settings: 
   const found = (ledger.fact('journal') ?? []).filter(({ at }) => at >= cycle.endAt)
   const set = setBefore(ledger.owned(), capChanges(await ledger.history({ sinceAt: cycle.endAt }), found))
   const figures = addOnFigures({ now, cycle, measured: state.measured, balance: state.usage?.balance })
-  const people = [...groupsOfEach(state.usage?.groups ?? [])].map(([email, groups]): PersonUse => {
-    const { cap } = effectiveCap({ key: email as ScopeKey, groups }, (key) => set.get(key))
+  const pools = poolsAt(cycle.endAt, state, ledger)
+  const groupsOf = groupsOfEach(state.usage?.groups ?? [])
+  const emails = new Set([...groupsOf.keys(), ...pools.flatMap(({ members }) => members)])
+  const people = [...emails].map((email): PersonUse => {
+    const { cap } = effectiveCap({ key: email as ScopeKey, groups: groupsOf.get(email) ?? [] }, (key) => set.get(key))
     const addOn = figures.of(email, Object.hasOwn(used, email) ? used[email] : undefined)
     return { email, cap: cap !== 'unknown' ? cap : undefined, ...(addOn && { used: addOn.credits, source: addOn.source }) }
   })
-  return { cycle, people, pools: poolsAt(cycle.endAt, state, ledger) }
+  return { cycle, people, pools }
 }
 
 /** Who shares a pool: ids of groups, where it has them, and everybody who counts as a member. */

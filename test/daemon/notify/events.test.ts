@@ -55,11 +55,7 @@ describe('events of a workspace', () => {
   })
 })
 
-const SETTINGS = {
-  ...NOTIFY,
-  ...({ people: [], pools: [], digest: 'monthly' } as const),
-  owners: [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'boss@example.com' }] }] as const,
-}
+const SETTINGS = { ...NOTIFY, people: [], pools: [], digest: 'monthly', owners } as const
 const midnight = Math.floor(NOW / DAY) * DAY
 const ENDED = { startAt: midnight - 30 * DAY, endAt: midnight }
 
@@ -67,7 +63,8 @@ const ENDED = { startAt: midnight - 30 * DAY, endAt: midnight }
 async function turned({ begunAt = ENDED.endAt } = {}) {
   const one = await testWorld({ groups: { grp_r: ['ada', 'bob'] } })
   const pool = { name: 'research', credits: 2000, members: { kind: 'groups', ids: ['grp_r'] } } as const
-  await one.cycle({ caps: { team: 500 }, pools: [pool] })
+  const lab = { ...pool, name: 'lab', members: { kind: 'emails', emails: ['cleo@example.com'] } } as const
+  await one.cycle({ caps: { team: 500 }, pools: [pool, lab] })
   const { usage } = one.state
   if (!usage) throw new Error('nobody was read')
   const cycle = { startAt: begunAt, endAt: begunAt + 30 * DAY }
@@ -96,19 +93,19 @@ describe('the cycle that ended', () => {
     ['of the day before, where nothing was recorded later', 2, true],
     ['of no earlier day', 4, false],
     ['of no day of the next', 0, false],
-  ])('has pools %s', async (_title, back, expected) => {
+  ])('has pools and their members %s', async (_title, back, expected) => {
     const { one, seen } = await turned()
-    const day = { dayAt: ENDED.endAt - back * DAY, found: 0, reverted: 0, written: 0, failed: 0 }
-    one.ledger.saveFact('days', [{ ...day, pools: { research: { credits: 1000, used: 830 } } }])
-    const pools = [{ name: 'research', groups: ['grp_r'], members: ['ada@example.com', 'bob@example.com'], credits: 1000, used: 830 }]
-    expect((await seen())?.pools).toEqual(expected ? pools : [])
+    const use = { credits: 1000, used: 830 }
+    one.ledger.saveFact('days', [{ dayAt: ENDED.endAt - back * DAY, found: 0, reverted: 0, pools: { research: use, lab: use } }])
+    const pools = [{ name: 'research', groups: ['grp_r'], members: ['ada@example.com', 'bob@example.com'], ...use }, { name: 'lab' }]
+    expect(await seen()).toMatchObject({ pools: expected ? pools : [], people: { length: expected ? 3 : 2 } })
   })
 
   test('is not told by a daily digest, after half of the next, of one long before, nor where no digest is due', async () => {
     const { one, seen } = await turned()
     expect(await seen({ digest: 'daily' })).toBeUndefined()
     expect(await (await turned({ begunAt: ENDED.endAt + 2 * DAY })).seen()).toBeUndefined()
-    const key = '["digest","monthly","group","grp_r","mail boss@example.com"]'
+    const key = '["digest","monthly","group","grp_r","mail lead@example.com"]'
     const sent = { level: 202611, state: 'sent', at: NOW - HOUR, tries: 1 } as const
     one.ledger.saveFact('told', { cycleStartAt: ENDED.endAt, entries: { [key]: sent } })
     expect(await seen()).toBeUndefined()
