@@ -111,7 +111,7 @@ const targetText = (target: Target): string =>
     ? `at most ${percent(target.share, 1)} of the people who have a cap are blocked in a cycle`
     : `no cycle uses more than ${figure(target.credits)} add-on credits`
 
-function headOf({ workspace, simulation, dearest, caps }: Recommendation, target: Target): readonly string[] {
+function headOf({ workspace, simulation, dearest, caps, envelopes }: Recommendation, target: Target): readonly string[] {
   const { blockedDays, workingDays, kept, keptMoney } = totalsOf(simulation)
   const ends = simulation.cycles.flatMap(({ startAt, total }) => {
     const text = range(total.policy.credits)
@@ -123,8 +123,9 @@ function headOf({ workspace, simulation, dearest, caps }: Recommendation, target
     'It takes the place of the present policy of the workspace; caps of single people, grants and the rest are as they were.',
     `The dearest cycle uses ${figure(dearest)} add-on credits; ${people(blockedPeople(simulation, 'policy'))} blocked on ${figure(blockedDays.policy)} of ${figure(workingDays)} working days.`,
     `Beside what was in force: ${figure(Math.abs(kept))} credits ${kept >= 0 ? 'kept' : 'more'}${inMoney}. Check with: capkeeper simulate FILE --cycles ${simulation.cycles.length}`,
+    envelopes > 0 && `What teams say in ${count(envelopes, 'envelope')} counts here and stays in their folders: name them beside FILE.`,
     ends.length > 0 && `Ranges, for people who were at a cap: ${ends.join('; ')} credits.`,
-    caps.length === 0 && 'No cap could be worked out: nobody with recorded use has a cap of a group or of the team.',
+    caps.length === 0 && 'No cap could be worked out: nobody with recorded use has a cap of a group or of the team that may change.',
     simulation.notes,
   )
 }

@@ -2,7 +2,7 @@
 // and used, with the same share of blocked people everywhere. The figures come from a simulation of the recommended policy. Caps of single people, grants
 // and the rest of the policy stay. People without recorded use are not guessed.
 
-import type { Cap, CapRule, PolicySet } from '../../model/policy.ts'
+import type { CapRule, Grant, PolicySet } from '../../model/policy.ts'
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP, wholeCents } from '../../model/units.ts'
 import { DUST, type ReplayPeople, replayPeople } from './demand.ts'
@@ -41,11 +41,12 @@ export function recommend(inputs: RecommendInputs) {
   const scopes = scopesOf(inputs, people, known)
   const { target } = inputs
   const simulated = (caps: Caps) => {
-    const set = withCaps(inputs.policy.set, caps)
-    const simulation = simulate({ ...inputs, policy: { ...inputs.policy, set } })
+    const whole = withCaps(inputs.policy.set, caps)
+    const simulation = simulate({ ...inputs, policy: { ...inputs.policy, set: whole } })
     // Add-on credits of the most expensive cycle under these caps.
     const dearest = Math.max(0, ...simulation.cycles.map(({ total }) => total.policy.credits.middle))
-    return { workspace: inputs.workspace, set, caps: described(inputs, scopes, caps, known, simulation), dearest, simulation }
+    const described = describe(inputs, scopes, caps, known, simulation)
+    return { workspace: inputs.workspace, ...ofPlatform(inputs, whole), caps: described, dearest, simulation }
   }
   if (target.kind === 'blocked') return simulated(capsAt(scopes, known, target.share))
   // `known` leaves grants out: what they cost beyond the budget is taken from the others, until the simulation keeps it.
@@ -109,19 +110,26 @@ interface ScopePeople {
 
 type Scopes = ReturnType<typeof scopesOf>
 
-function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: ReplayPeople, { own }: Known) {
+/** Whether an entry stands in a file of a team, which keeps it. */
+const isTheirs = ({ policy }: RecommendInputs, { at }: CapRule | Grant): boolean =>
+  policy.delegated?.files.some(({ file }) => file === at.file) === true
+
+/** What takes the place of platform's policy. */
+const ofPlatform = (inputs: RecommendInputs, { rules, grants, ...set }: PolicySet) => ({
+  set: { ...set, rules: rules.filter((one) => !isTheirs(inputs, one)), grants: grants.filter((one) => !isTheirs(inputs, one)) },
+  envelopes: inputs.policy.delegated?.envelopes.length ?? 0,
+})
+
+function scopesOf(inputs: RecommendInputs, people: ReplayPeople, { own }: Known) {
+  const { policy, groups, only } = inputs
+  const { set } = policy
   const listed = new Set(groups.map(({ id }) => id))
-  const rule = (key: ScopeKey): Cap | undefined => set.rules.find(({ scope }) => scopeKey(scope) === key)?.cap
   const one = (scope: TeamScope | GroupScope, name: string, members: readonly number[], isAsked: boolean): ScopePeople => {
     const key = scopeKey(scope)
-    const cap = rule(key)
-    return {
-      key,
-      scope,
-      name,
-      members,
-      fixed: !isAsked || members.length === 0 ? (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap) : undefined,
-    }
+    const rule = set.rules.find((known) => scopeKey(known.scope) === key)
+    const mayChange = isAsked && members.length > 0 && !(rule && isTheirs(inputs, rule))
+    const cap = rule === undefined || rule.cap === 'none' ? Number.POSITIVE_INFINITY : rule.cap
+    return { key, scope, name, members, fixed: mayChange ? undefined : cap }
   }
   const free = people.emails.flatMap((_, person) => ((own[person] ?? 0) === Number.POSITIVE_INFINITY ? [person] : []))
   const grouped = set.groups
@@ -249,9 +257,9 @@ function withCaps(set: PolicySet, caps: Caps): PolicySet {
 }
 
 /** The recommended caps, with the figures of the simulation. */
-export type RecommendedCap = ReturnType<typeof described>[number]
+export type RecommendedCap = ReturnType<typeof describe>[number]
 
-function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation) {
+function describe(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation) {
   return scopes.all
     .filter(({ fixed }) => fixed === undefined)
     .map((one) => {
