@@ -239,6 +239,8 @@ export const DIRECTORY_MEMORY = shape({
   next: optional(NEXT_FILE),
   /** By e-mail, oldest first. */
   people: record(list(DATED_LISTING)),
+  /** When those of them who are not on the roster were first missing. */
+  left: optional(record(instant)),
 })
 export type DirectoryMemory = Of<typeof DIRECTORY_MEMORY>
 
@@ -259,17 +261,16 @@ export function takeDirectory(
       return { ...before, next: { ...next, fell, doubtedAt: notAhead(before.next?.doubtedAt ?? now, now) } }
   }
   const people: Record<string, readonly DatedListing[]> = {}
-  const here = new Set<string>()
-  for (const { email } of roster.people) {
-    here.add(email)
-    people[email] = listedNow(file.people.get(email), before?.people[email] ?? [], now)
-  }
+  for (const { email } of roster.people) people[email] = listedNow(file.people.get(email), before?.people[email] ?? [], now)
   // People who left stay known, for reports on past cycles.
+  const left: Record<string, Instant> = {}
   for (const [email, list] of Object.entries(before?.people ?? {})) {
-    const last = list.at(-1)
-    if (!here.has(email) && last && now - last.at < KEPT_MS) people[email] = list
+    const leftAt = notAhead(before?.left?.[email] ?? now, now)
+    if (Object.hasOwn(people, email) || now - leftAt >= KEPT_MS) continue
+    people[email] = list
+    left[email] = leftAt
   }
-  return { digest: file.digest, sinceAt: before?.sinceAt ?? now, people }
+  return { digest: file.digest, sinceAt: before?.sinceAt ?? now, people, left }
 }
 
 /**

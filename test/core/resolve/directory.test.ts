@@ -100,14 +100,15 @@ it('the values of an instant are those of then, and nothing before the first fil
 
 it('who leaves the roster stays known for 400 days, for reports on past cycles, and who never had a value has none', () => {
   const [left = '', ...rest] = names
-  const memory = taken([[0, all('CC-1')]])
-  const after = (days: number) => takeDirectory(file(all('CC-1')), memory, roster([...rest, 'new@example.com']), 20, NOW + days * DAY)
-  expect([399, 400].map((days) => listingAt(after(days), left, NOW + days * DAY))).toMatchObject([
-    { values: { costCenter: 'CC-1' } },
-    undefined,
-  ])
-  expect(listingAt(after(1), 'new@example.com', NOW + DAY)).toMatchObject({})
-  expect(listingAt(after(1), 'toString', NOW + DAY)).toBeUndefined()
+  const on = (day: number, before: DirectoryMemory, people = [...rest, 'new@example.com']) =>
+    takeDirectory(file(all('CC-1')), before, roster(people), 20, NOW + day * DAY)
+  const memory = on(500, taken([[0, all('CC-1')]]))
+  const back = on(898, on(700, memory, names))
+  const values = { costCenter: 'CC-1' }
+  const was = [memory, on(899, memory), on(900, memory), on(900, back)].map((one) => listingAt(one, left, NOW + 499 * DAY)?.values)
+  expect(was).toEqual([values, values, undefined, values])
+  expect(listingAt(memory, 'new@example.com', NOW + 500 * DAY)).toMatchObject({})
+  expect(listingAt(memory, 'toString', NOW + 500 * DAY)).toBeUndefined()
 })
 
 it('a column that the file gains or loses is no change of a value; a change is told of for 30 days', () => {
