@@ -227,18 +227,21 @@ function checkBases(together: Together): void {
 
 const ANCESTORS = { team: [], group: ['team'], user: ['team', 'group'] } as const
 
-/** Whether an ancestor has a cap by an entry or a grant, or the scope or an ancestor has an entry whose cap could not be read. */
+/** Whether an ancestor has a cap by an entry or a grant, a rule may give one, or the scope or an ancestor has an entry whose cap could not be read. */
 function mayHaveCap(together: Together, scope: Scope): boolean {
   const { ruleOf } = together
   const kinds: readonly Scope['kind'][] = ANCESTORS[scope.kind]
   const all = allOf(together)
   const declared = all.flatMap((document) => document.declared).filter(({ isBare }) => !isBare)
   const grants = all.flatMap((document) => document.grants)
+  const rules = scope.kind === 'user' ? all.flatMap(({ peopleRules }) => peopleRules) : []
   return (
+    rules.some(({ value }) => value?.cap !== 'none') ||
     declared.some(({ value }) => {
       const rule = ruleOf.get(scopeKey(value))
       return rule ? rule.cap !== 'none' && kinds.includes(value.kind) : kinds.includes(value.kind) || scopeKey(value) === scopeKey(scope)
-    }) || grants.some(({ amount, scope: { kind } }) => amount?.value.kind === 'cap' && kinds.includes(kind))
+    }) ||
+    grants.some(({ amount, scope: { kind } }) => amount?.value.kind === 'cap' && kinds.includes(kind))
   )
 }
 

@@ -24,7 +24,7 @@ const two = (text: string): Files => {
   return { 'a.yaml': policyText(a, 'a'), 'b.yaml': policyText(b, 'b') }
 }
 /** A group that nothing declares, and a base that is nowhere, unless the text may hold them. */
-const ASKING = 'rules: [{name: asks, when: {groups: [grp]}, cap: 2}]\ngrants: [{user: ask@x.y, add: 5, until: 2036-01-05, reason: r}]'
+const ASKING = 'rules: [{name: asks, when: {groups: [grp]}, cap: none}]\ngrants: [{user: ask@x.y, add: 5, until: 2036-01-05, reason: r}]'
 const everywhere = (address: string): string => `users: [{email: ${address}, cap: 5}]
 protected: [${address}]
 grants: [{user: ${address}, cap: 5, until: 2026-12-01, reason: r}]
