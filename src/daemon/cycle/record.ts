@@ -248,12 +248,12 @@ export function endPlan(ledger: Ledger): void {
 
 /**
  * Records how many scopes the verified policy declares. It rises with every good cycle. It falls only once a whole reading shows that nothing
- * remains to be cleared, so that an emptied policy is held until a person approves it.
+ * remains to be pruned, so that an emptied policy is held until a person approves it.
  */
 export function recordDeclared(after: Planned, result: ReconcileResult, state: WorkspaceState, ledger: Ledger): void {
   const declared = declaredCount(state.policy.set)
   const before = ledger.fact('verifiedDeclared') ?? 0
-  const clearing = after.plan.changes.some((change) => change.to === 'none')
+  const clearing = after.diff.differences.some(({ entry }) => entry.kind === 'undeclared')
   const isVerified = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0
   if (declared > before || (declared < before && !clearing && isVerified && state.policyValid))
     saveNews(ledger, 'verifiedDeclared', declared)

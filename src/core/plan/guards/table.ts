@@ -63,8 +63,9 @@ const directoryShrink: Guard = (round) => {
 }
 
 const emptyPolicy: Guard = (round) => {
-  const { facts, guards, policy } = round.inputs
-  if (!guards.emptyPolicy) return undefined
+  const { facts, guards, policy, prune } = round.inputs
+  // Where nothing is pruned a lost entry takes no cap away: what is cleared is so declared, or the end of a grant.
+  if (!guards.emptyPolicy || !prune) return undefined
   const before = facts.verifiedDeclared ?? 0
   const declared = declaredCount(policy.set)
   const fell = before - declared
