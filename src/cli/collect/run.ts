@@ -5,7 +5,7 @@ import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/text.ts'
 import type { Roster } from '../../core/model/observed.ts'
 import { parseScope } from '../../core/model/scope.ts'
-import { DAY_MS, HOUR_MS, type Instant, isYounger, MINUTE_MS, midnight } from '../../core/model/units.ts'
+import { DAY_MS, type Instant, MINUTE_MS, midnight } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type DayGrade, type Days, gradesOf, requestsOf } from '../../core/use/history.ts'
 import { collectAddOn } from '../../daemon/collect/add-on.ts'
 import { collectHistory, commonDays, type HistoryOutcome, historyPlan, nowForBoth, peopleToRead } from '../../daemon/collect/history.ts'
@@ -17,7 +17,6 @@ import { recall, type WorkspaceState } from '../../daemon/cycle/state.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { keyedHash } from '../../daemon/ledger/forget.ts'
-import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
@@ -194,7 +193,8 @@ async function collectCommand(flags: CollectFlags, cli: Cli): Promise<void> {
         setup.workspaces,
         async (one) => {
           const ledger = await ledgerOf(store, one.config)
-          const isBeside = isLocked(file) ?? isYounger(ledger.fact('usage')?.roster.readAt ?? 0, cli.clock.now(), HOUR_MS)
+          // Where it cannot be told, there may be a daemon.
+          const isBeside = (await store.isHeld(one.config.name)) !== false
           return collectOne({ cli, flags, wanted, ledger, isBeside, signal, ...one })
         },
         signal,

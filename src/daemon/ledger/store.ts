@@ -84,6 +84,8 @@ export interface LedgerStore {
   check(): Promise<LedgerReport>
   /** Writes a consistent copy to a file that does not exist yet. Rejects with LEDGER_BACKUP. */
   backup(target: string): Promise<void>
+  /** Whether a process that writes caps holds the workspace now; undefined where that cannot be told. */
+  isHeld(workspace: string): Promise<boolean | undefined>
   /** The leases of workspaces, for a ledger that several processes write. */
   readonly leases?: LeaseTable
   /** For a ledger on a server. */

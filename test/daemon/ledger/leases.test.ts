@@ -128,11 +128,11 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {} })
     onTestFinished(() => store.close())
     await store.workspace('acme', 'http://service')
-    const end = await store.copyEnd()
+    const [end, before] = [await store.copyEnd(), await store.isHeld('acme')]
     await (await open()).beat(beat('a', { take: acme }))
     const refusal = { code: 'LEDGER_LOCKED', message: expect.stringContaining('pod-a') }
-    await expect(store.copyEnd()).rejects.toMatchObject(refusal)
-    await expect(end.mustBeFree()).rejects.toMatchObject(refusal)
+    for (const ask of [store.copyEnd, end.mustBeFree]) await expect(ask()).rejects.toMatchObject(refusal)
+    expect([before, await store.isHeld('acme')]).toEqual([false, true])
   })
 })
 

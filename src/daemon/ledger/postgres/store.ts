@@ -133,6 +133,7 @@ function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore 
       note: 'each row was read; checking the pages is left to PostgreSQL (data checksums, pg_amcheck)',
     }),
     backup: () => Promise.reject(noBackupHere(database.name)),
+    isHeld: async (workspace) => (await database.query(SQL.holder, [keptText(workspace)])).length > 0,
     async copyEnd() {
       const end = copyOf(database, ledger)
       await end.mustBeFree()

@@ -16,6 +16,7 @@ import {
   createPrivately,
   forReading,
   isInMemory,
+  isLocked,
   type LedgerDatabase,
   type Lock,
   lookAt,
@@ -209,6 +210,7 @@ function store(database: LedgerDatabase, parts: StoreParts, lock?: Lock): Ledger
       if (!parts.exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
       backupLedger(database, target)
     },
+    isHeld: async () => isLocked(database.file),
     copyEnd: async () => sqliteCopy(database),
     async close() {
       database.close()
