@@ -173,11 +173,11 @@ function climbed(pace: Pace, bounds: Bounds | undefined, nowMs: number): Pace {
   return next < rate * LEAST_CLIMB ? settled(pace, nowMs, held) : stepped(pace, { kind: 'climb', bounds: held }, next, nowMs)
 }
 
-/** How long a rate must hold. A faster rate must hold for as many extra requests as the first step does in its time. */
+/** How long a rate must hold: a faster one for as many extra requests as the first step, which `max` may cut, does in its time. */
 function neededMs(pace: Pace, phase: Try): number {
   const leastMs = clamp((1000 * TRY_REQUESTS) / pace.rate, SHORTEST_TRY_MS, QUIET_MIN_MS)
   if (phase.back) return leastMs
-  return Math.max(leastMs, (pace.lesson.tryMs * FIRST_STEP) / (pace.rate / phase.from - 1))
+  return Math.max(leastMs, (pace.lesson.tryMs * FIRST_STEP) / Math.max(FIRST_STEP, pace.rate / phase.from - 1))
 }
 
 /** The quiet time passed without a refusal. */

@@ -133,14 +133,13 @@ describe('the rate after a refusal', () => {
     expect(currentRate(refuseFor(second, 1_000).pace)).toBe(10)
   })
 
+  const low = refuseFor(drive(learned(2), 100_000), 100_000)
   it('is what went through since the last one, when that is more than a minute ago', () => {
-    const low = refuseFor(drive(learned(2), 100_000), 100_000)
     expect(currentRate(low.pace)).toBeCloseTo((0.97 * 201) / 200, 1)
     expect(learnedRate(low.pace).tryMs).toBe(20_000)
   })
 
   it('goes halfway back to the usual one within 5 minutes, after 100 requests', () => {
-    const low = refuseFor(drive(learned(2), 100_000), 100_000)
     const halfway = Math.sqrt(2 * currentRate(low.pace))
     const [[at, next] = [0, 0]] = changes(low, low.nowMs + 200_000)
     expect(next).toBeCloseTo(halfway)
@@ -181,10 +180,8 @@ describe('the rate after a refusal', () => {
     expect(at - run.nowMs / 1_000).toBeGreaterThan(59)
   })
 
-  it('waits for its first request as for any other', () => {
-    const low = refuseFor(drive(learned(2), 100_000), 100_000)
-    expect(earliestSendAt(low.pace, low.nowMs)).toBeCloseTo(low.nowMs + 1_000 / currentRate(low.pace))
-  })
+  it('waits for its first request as for any other', () =>
+    expect(earliestSendAt(low.pace, low.nowMs)).toBeCloseTo(low.nowMs + 1_000 / currentRate(low.pace)))
 })
 
 describe('what is learned', () => {
@@ -232,12 +229,15 @@ describe('other settings', () => {
   const at = pace.sentAtMs ?? 0
 
   it('that are the same change nothing', () => expect(withSettings(pace, { ...settings })).toBe(pace))
-  it('with a higher max leave the rate and the next request as they are', () => {
-    const freer = withSettings(pace, { start: 5, max: 40 })
-    expect([currentRate(freer), earliestSendAt(freer, at), freer.settings.max]).toEqual([10, earliestSendAt(pace, at), 40])
+  it('with another start and a higher max are taken on, and leave the rate and the next request as they are', () => {
+    const freer = withSettings(pace, { start: 7, max: 40 })
+    expect([currentRate(freer), earliestSendAt(freer, at), freer.settings]).toEqual([10, earliestSendAt(pace, at), { start: 7, max: 40 }])
   })
-  it('with another start are taken on as well', () =>
-    expect(withSettings(pace, { start: 7, max: 10 }).settings).toEqual({ start: 7, max: 10 }))
+  it('that take a try back to where it began keep no later one from its end', () => {
+    const edited = (run: Run, max: number) => drive({ ...run, pace: withSettings(run.pace, { start: 5, max }) }, run.nowMs + 70_000)
+    const run = [40, 10, 40, 40].reduce(edited, begin(settings, { rate: 10, limited: true }))
+    expect(currentRate(run.pace)).toBeGreaterThan(10)
+  })
   it('before anything was sent let the first request go at once', () =>
     expect(earliestSendAt(withSettings(startPace(settings, 50), { start: 5, max: 2 }), 0)).toBe(50))
 })
