@@ -5,7 +5,7 @@ import type { Document } from '../daemon/http/documents/table.ts'
 import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
-import { blocksText, present } from './shared/text.ts'
+import { blocksText, present, shortTime } from './shared/text.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -28,7 +28,7 @@ const said = (reason: string | undefined): string => (reason === undefined ? '' 
 
 function linesOf(one: Document<'Me'>['workspaces'][number]): readonly string[] {
   const { cap, left, used, addOn, addOnSource, entry, stopsFirst, grants, cycleEnd, requestUrl } = one
-  const until = cycleEnd === undefined ? '' : ` until ${cycleEnd.slice(0, 10)}`
+  const until = cycleEnd === undefined ? '' : ` until ${shortTime(Date.parse(cycleEnd))}`
   const head = left === undefined ? `cap ${cap ?? 'not known'}` : `${left} of ${cap} credits left`
   const paid = addOn === undefined ? '' : `, ${addOn} of it add-on credits (${addOnSource ?? 'estimated'})`
   const on = stopsFirst.on === undefined ? '' : `, expected on ${stopsFirst.on}`
@@ -38,6 +38,6 @@ function linesOf(one: Document<'Me'>['workspaces'][number]): readonly string[] {
     entry && `  cap from: ${entry.kind}${said(entry.reason)}`,
     `  stops first: ${STOP_TEXT[stopsFirst.what]}${on}`,
     requestUrl !== undefined && `  ask for more: ${requestUrl}`,
-    grants.map((grant) => `  ${grant.kind}: ${grant.cap} until ${grant.until.slice(0, 10)}${said(grant.reason)}`),
+    grants.map((grant) => `  ${grant.kind}: ${grant.cap} until ${shortTime(Date.parse(grant.until))}${said(grant.reason)}`),
   )
 }

@@ -32,12 +32,12 @@ test('me says what is left, from where, what stops it first and where to ask for
   const url = await saying(mine)
   const { stdout } = await run(['me', '--url', url], { env })
   expect(stdout.split('\n')).toEqual([
-    'acme: 176.89 of 1000 credits left until 2026-12-01',
+    'acme: 176.89 of 1000 credits left until 2026-12-01 00:00:00Z',
     '  used 1323.11, 823.11 of it add-on credits (estimated)',
     '  cap from: group: builds the build',
     '  stops first: your cap, expected on 2026-11-29',
     '  ask for more: https://forge.example/new?for=ada%40example.com',
-    '  grant: 1800 until 2026-11-30: launch',
+    '  grant: 1800 until 2026-11-30 00:00:00Z: launch',
     '',
     'beta: cap not known',
     '  stops first: nothing in this cycle',
