@@ -19,6 +19,8 @@ export interface Happening {
   readonly text: string
   /** The policy revision behind it; absent: the present one. */
   readonly revision?: string
+  /** The number of further ones at that time, of which the scopes are not known. */
+  readonly more?: number | undefined
 }
 
 /** What events are told by. */
@@ -183,7 +185,9 @@ export function changedSince(
   { items, basis }: Required<Omit<Kept, 'over'>>,
 ): readonly string[] {
   const sinceAt = countedSince(kept, settings.digest, now)
-  const seen = happened.filter((one) => one.at > sinceAt && touches(one, reach))
+  const lately = happened.filter((one) => one.at > sinceAt)
+  const seen = lately.filter((one) => touches(one, reach))
+  const unlisted = lately.reduce((sum, one) => sum + (one.more ?? 0), 0)
   const countOf = (kind: Happening['kind'], one: string, many: string): readonly string[] => {
     const { length } = seen.filter((found) => found.kind === kind)
     return length === 0 ? [] : [`${length} ${length === 1 ? one : many}`]
@@ -191,17 +195,16 @@ export function changedSince(
   const counts = [
     ...countOf('applied', 'cap written', 'caps written'),
     ...countOf('foreign', 'foreign change', 'foreign changes'),
+    ...(unlisted === 0 ? [] : [`${unlisted} more foreign ${unlisted === 1 ? 'change' : 'changes'} somewhere in the workspace`]),
     ...countOf('reverted', 'foreign change reverted', 'foreign changes reverted'),
     ...countOf('hold', 'hold in the workspace', 'holds in the workspace'),
     ...countOf('revision', 'policy revision', 'policy revisions'),
   ]
   const before = new Set(kept?.items)
   const newly = kept ? items.filter((email) => !before.has(email)) : []
-  const names = newly.slice(0, MOST_LINES).map(label)
-  const more = newly.length - names.length
   return [
     `What changed: ${counts.length === 0 ? 'nothing' : counts.join(', ')}.`,
-    ...(newly.length === 0 ? [] : [`Newly at their cap: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
+    ...(newly.length === 0 ? [] : [`Newly at their cap: ${firstLines(newly.map(label)).join(', ')}.`]),
     ...coverage(kept?.basis, basis),
   ]
 }

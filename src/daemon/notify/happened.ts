@@ -105,7 +105,7 @@ function ofWrite({ at, scope, from, to, cause, result, revision }: HistoryEntry)
 function ofJournal(one: JournalEntry): readonly Happening[] {
   const { at, kind } = one
   if (kind === 'foreign')
-    return [{ kind, id: idOf(at, scopeKey(one.scope)), at, scope: one.scope, text: `${one.verified} → ${one.observed}` }]
+    return [{ kind, id: idOf(at, scopeKey(one.scope)), at, scope: one.scope, text: `${one.verified} → ${one.observed}`, more: one.more }]
   if (kind === 'hold') return [{ kind, id: one.id, at, text: one.guards.join(', ') }]
   return kind === 'policy' && one.valid ? [{ kind: 'revision', id: idOf(at, one.digest), at, text: shortRevision(one.revision) }] : []
 }

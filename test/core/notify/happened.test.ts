@@ -106,7 +106,7 @@ test('a digest counts several, names twenty, and tells of a figure that only com
   const [next] = due({ settings, groups, now, told, happened, people: many(100) }).messages
   expect(next?.values['changes']).toEqual([
     'What changed: 2 caps written, 2 foreign changes, 2 foreign changes reverted, 2 holds in the workspace, 2 policy revisions.',
-    expect.stringMatching(/^Newly at their cap: (<1\d>, ){19}<1\d> and 2 more\.$/),
+    expect.stringMatching(/^Newly at their cap: (<1\d>, ){20}and 2 more\.$/),
     'The figure moved by coverage, not by use alone: it is measured now, before it was estimated.',
   ])
 })

@@ -263,12 +263,13 @@ describe('owners', () => {
     life.set({ caps: { team: 1000, 'group:grp_r': 1000, 'group:grp_s': 1000 } })
     // Each digest counts all up to its own time, also what is found while the one before it is sent, and from the last one on that arrived.
     const get = (): number => {
-      one.ledger.saveFact('journal', [{ kind: 'foreign', scope: scope('team'), verified: 'none', observed: 'none', at: NOW + HOUR }])
+      const found = { scope: scope('team'), verified: 'none', observed: 'none', at: NOW + HOUR, more: 7 } as const
+      one.ledger.saveFact('journal', [{ kind: 'foreign', ...found }])
       return [3, 4].includes(hook.requests.length) ? 404 : 200
     }
     Object.defineProperty(hook, 'status', { get })
     await one.clock.pass(45 * HOUR)
-    expect(hook.requests.filter(({ request, body }) => request.url === SECRET_PATH && /1 foreign/.test(body))).toHaveLength(5)
+    expect(hook.requests.filter(({ request, body }) => request.url === SECRET_PATH && /1 foreign.*7 more/.test(body))).toHaveLength(5)
     expect(hook.requests[0]?.body).toMatch(/"about":"digest".*a1b2c3d4e5f6: 900 of 1000/)
     expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
   })
