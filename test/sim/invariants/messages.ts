@@ -38,9 +38,11 @@ function createPost(scene: Scene) {
     note(step: Step): void {
       if (step.kind === 'world' && step.what === 'wall-jump') post.hasJumped = true
       if (step.kind === 'forgotten') forgotten.add(`"${step.email}"`)
-      // A daemon erases what it has told since as well, once it takes the mark up.
+      // A daemon erases what it has told since as well, once it takes the mark up, but not of those who have a record of a cap again.
       const isErased = step.kind === 'forgotten' || (step.kind === 'recorded' && step.values[0] === 'forgotten')
-      if (isErased) for (const key of sent.keys()) if ([...forgotten].some((email) => key.includes(email))) sent.delete(key)
+      const kept = step.kind === 'recorded' ? Object.keys(scene.ledger()?.fact('told')?.entries ?? {}) : []
+      const isOf = (key: string): boolean => [...forgotten].some((email) => key.includes(email)) && !kept.some((one) => key.endsWith(one))
+      if (isErased) for (const key of sent.keys()) if (isOf(key)) sent.delete(key)
       if (isErased && step.kind === 'recorded') forgotten.clear()
       if (step.kind === 'message') {
         const { key, level, values } = step.message
@@ -52,9 +54,12 @@ function createPost(scene: Scene) {
         open = Object.entries(entries).filter(([, { state }]) => state === 'sending')
       }
       if (step.kind === 'died') {
-        for (const [key, { level }] of open)
-          if (post.of(key).at(-1)?.level !== level)
-            sent.set(idOf(key), [...post.of(key), { level, atMs: scene.elapsed(), lines: ['and '] }])
+        for (const [key, { level }] of open) {
+          const last = post.of(key).at(-1)
+          // One that was refused before is a try of its own.
+          if (last?.level === level && last.outcome === undefined) continue
+          sent.set(idOf(key), [...post.of(key), { level, atMs: scene.elapsed(), lines: ['and '] }])
+        }
         open = []
       }
       if (step.kind === 'delivered') Object.assign(post.of(step.message.key).at(-1) ?? {}, { outcome: step.outcome })
