@@ -66,13 +66,13 @@ describe('opening a ledger', () => {
     await (await open(file)).close()
   })
 
-  test('a ledger in memory makes no file', async () => {
+  test('a ledger in memory takes very many caps at once, and makes no file', { timeout: 20_000 }, async () => {
     const store = await open(':memory:')
-    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
+    const caps = Array.from({ length: 30_000 }, (_, n) => ownedCap({ kind: 'user', email: `p${n}@example.com` }, n))
+    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned(caps))
     await store.probe()
     await store.close()
     await store.close()
-    expect(existsSync(':memory:')).toBe(false)
-    expect(existsSync(':memory:.lock')).toBe(false)
+    expect([':memory:', ':memory:.lock'].filter((file) => existsSync(file))).toEqual([])
   })
 })

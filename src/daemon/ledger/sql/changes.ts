@@ -7,7 +7,7 @@ import { KEYS, type KeyedTable, type RowChange, StaleRow } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { SQL } from './changes.generated.ts'
 import { bounds, centsOf, dayOf, lastDays, READINGS_KEPT_MS } from './queries.ts'
-import { type Change, keptText, type Place, type Recorded, type Steps } from './statement.ts'
+import { type Change, keptText, type Place, type Recorded, type Steps, type Value } from './statement.ts'
 
 /** The statements of a change, in their order. */
 export function statementsOf(change: RowChange, { workspace, binding }: Place): readonly Change[] {
@@ -133,16 +133,16 @@ function days(of: Of, { email, data, before, told }: Extract<RowChange, { kind: 
 
 /** Joins changes that follow each other and differ in their given rows alone, as long as each is about another row. */
 export function joined(changes: readonly Change[]): readonly Change[] {
-  const all: Change[] = []
+  // A change of a row has one given row. There may be many thousands, so each is found by its key.
+  const all: { readonly change: Change; readonly rows: Map<Value | undefined, readonly Value[]> }[] = []
   for (const change of changes) {
     const last = all.at(-1)
-    const [key] = change.given?.[0] ?? []
-    const isAlike = change.row !== undefined && last?.row !== undefined && last.sql === change.sql && change.given !== undefined
-    if (last && isAlike && !last.given?.some(([one]) => one === key))
-      all[all.length - 1] = { ...last, given: [...(last.given ?? []), ...(change.given ?? [])] }
-    else all.push(change)
+    const [row] = change.given ?? []
+    const isAlike = change.row !== undefined && last?.change.row !== undefined && last.change.sql === change.sql
+    if (row && isAlike && !last.rows.has(row[0])) last.rows.set(row[0], row)
+    else all.push({ change, rows: new Map(row && [[row[0], row]]) })
   }
-  return all
+  return all.map(({ change, rows }) => (rows.size > 1 ? { ...change, given: [...rows.values()] } : change))
 }
 
 /** The steps of a record; `name` is the ledger's in messages. */
