@@ -134,7 +134,7 @@ function blockerFinder(inputs: WaveInputs): (change: Pending, admitted: Changes)
   const { start = planStart(inputs) } = inputs
   const pending = byScope(inputs.pending)
   const limitsOf = limitsReader(inputs, start, pending)
-  const withMemberships = possibleMemberships(inputs)
+  const memberships = possibleMemberships(inputs, start, pending)
 
   const blockerFor = (person: CountedPerson, change: Pending, admitted: Changes): Scope | undefined => {
     const chain = [person.key, ...person.groups, TEAM_KEY]
@@ -160,9 +160,12 @@ function blockerFinder(inputs: WaveInputs): (change: Pending, admitted: Changes)
     // The team's change is compared for people with another pending change only: for all others it is alone on the chain.
     const scopes = change.key === TEAM_KEY ? inputs.pending.map(({ key }) => key) : [change.key]
     const people = new Set(scopes.flatMap((key) => peopleUnder(key, inputs)))
-    for (const person of withMemberships([...people])) {
-      const blocker = blockerFor(person, change, admitted)
-      if (blocker) return blocker
+    for (const person of people) {
+      for (const more of memberships) {
+        const member = more.length === 0 ? person : { ...person, groups: [...person.groups, ...more] }
+        const blocker = blockerFor(member, change, admitted)
+        if (blocker) return blocker
+      }
     }
     return undefined
   }
@@ -173,7 +176,6 @@ function limitsReader(inputs: WaveInputs, start: PlanStart, pending: Changes) {
   const wanted = inputs.pending.filter(({ isWatched }) => !isWatched)
   const goal = byScope(wanted)
   const accepted = byScope(wanted.filter(({ isRefused }) => !isRefused))
-  const known = new Map<CountedPerson, readonly Limits[]>()
   const limitsOf = (person: CountedPerson, unset: readonly ScopeKey[]): Limits => {
     const caps: CapAt = (key) => (unset.includes(key) && inputs.mayBeInherited(key) ? 'none' : inputs.caps(key))
     const startCaps: CapAt = (key) => (unset.includes(key) ? 'none' : start.caps(key))
@@ -187,11 +189,8 @@ function limitsReader(inputs: WaveInputs, start: PlanStart, pending: Changes) {
       mayBeUncapped: before === 'none' || end === 'none',
     }
   }
-  return (person: CountedPerson, chain: readonly ScopeKey[]): readonly Limits[] => {
-    const limits = known.get(person) ?? combinations(chain.filter(start.mayBeInherited)).map((unset) => limitsOf(person, unset))
-    known.set(person, limits)
-    return limits
-  }
+  return (person: CountedPerson, chain: readonly ScopeKey[]): readonly Limits[] =>
+    combinations(chain.filter(start.mayBeInherited)).map((unset) => limitsOf(person, unset))
 }
 
 function isWithin(person: CountedPerson, { caps, floor, ceiling, mayBeUncapped }: Limits, written: Changes): boolean {
@@ -232,17 +231,10 @@ const inForce = (person: CountedPerson, caps: CapAt): Observed => effectiveCap(p
 
 const amountOf = (cap: Observed): number => (typeof cap === 'number' ? cap : UNLIMITED)
 
-/** Each person as listed, and as a possible member of the unlisted groups. */
-function possibleMemberships({ unlisted = new Set() }: WaveInputs): (people: readonly CountedPerson[]) => readonly CountedPerson[] {
-  if (unlisted.size === 0) return (people) => people
-  const more = combinations([...unlisted])
-  const known = new Map<CountedPerson, readonly CountedPerson[]>()
-  const inEach = (person: CountedPerson): readonly CountedPerson[] => {
-    const all = known.get(person) ?? more.map((one) => ({ ...person, groups: [...person.groups, ...one] }))
-    known.set(person, all)
-    return all
-  }
-  return (people) => people.flatMap(inEach)
+/** The unlisted groups of which anybody may be a member, in combinations. One without a cap, before, now and to come, changes nobody's. */
+function possibleMemberships({ unlisted = new Set(), caps }: WaveInputs, start: PlanStart, pending: Changes) {
+  const isCapped = (key: ScopeKey): boolean => [caps, start.caps].some((at) => (at(key) ?? 'none') !== 'none')
+  return combinations([...unlisted].filter((key) => pending.has(key) || start.reverts.has(key) || isCapped(key)))
 }
 
 /** Up to so many scopes of which each may or may not count are tried in every combination; beyond, each alone and all together. */

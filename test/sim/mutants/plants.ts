@@ -270,8 +270,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'no change waits for a group whose members could not be listed': {
     file: 'core/plan/wave.ts',
-    find: 'if (unlisted.size === 0) return (people) => people',
-    replace: 'if (unlisted.size >= 0) return (people) => people',
+    find: 'return combinations([...unlisted].filter(',
+    replace: 'return combinations([].filter(',
     needs: ['group-dark'],
     caughtBy: [969],
   },
