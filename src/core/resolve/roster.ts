@@ -31,10 +31,11 @@ export const rowsOf = onceFor(({ people }: Roster) => new Map(people.map((person
 // the file is how its policies are removed.
 
 /** One problem for each file of which `kept`, the last known good set, has a part, and which is empty now. */
-export function emptied({ empty = [] }: PolicyRevision, kept: PolicySet | undefined): readonly Problem[] {
-  const held = new Set(kept && filesOf(kept))
+export function emptied({ set, delegated, empty = [] }: PolicyRevision, kept: PolicySet | undefined): readonly Problem[] {
+  const whole = new Set([...filesOf(set), ...(delegated?.files.map(({ file }) => file) ?? [])])
+  const lost = kept ? [...new Set(filesOf(kept)).difference(whole)].map(endOf) : []
   return empty
-    .filter((file) => held.has(file))
+    .filter((file) => lost.some((one) => one.endsWith(endOf(file)) || endOf(file).endsWith(one)))
     .map((file) => ({
       severity: 'error',
       code: 'EMPTY_FILE',
@@ -43,6 +44,9 @@ export function emptied({ empty = [] }: PolicyRevision, kept: PolicySet | undefi
       at: { file, line: 1, column: 1 },
     }))
 }
+
+/** A path is shown from the working directory, which may be another one by now: of one file, one path is the end of the other. */
+const endOf = (path: string): string => `/${path.replace(/^(\.\.\/)+/, '')}`
 
 const filesOf = ({ rules, grants, groups, protectedPeople, approvals, peopleRules, pools }: PolicySet): readonly string[] =>
   [rules, grants, groups, protectedPeople, approvals, peopleRules, pools].flatMap((all) => all.map(({ at }) => at.file))
