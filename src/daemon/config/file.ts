@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { parseBaseUrl } from '../../api/way.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { REQUEST_PLACEHOLDERS, unknownInRequest } from '../../core/notify/settings.ts'
+import { ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/bounds.ts'
 import type { EnvelopeSource } from '../../policy/load/delegated.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
@@ -324,7 +325,8 @@ function workspaceOf(given: WorkspaceText, locate: Locate): FileWorkspace {
     policies: policies.map(locate),
     directory: directory && { ...directory, file: locate(directory.file), columns: directory.columns ?? [] },
     intervalMs: duration(interval, WORKSPACE_DEFAULTS.intervalMs),
-    usageIntervalMs: duration(usageInterval, WORKSPACE_DEFAULTS.usageIntervalMs),
+    // One reading may fail before nobody can be counted any more, and nothing is written.
+    usageIntervalMs: Math.min(duration(usageInterval, WORKSPACE_DEFAULTS.usageIntervalMs), ROSTER_LIFE_MS / 3),
     usageLagMs: duration(usageLag, WORKSPACE_DEFAULTS.usageLagMs),
     // 0: the past is not read.
     historyDays: history === undefined ? WORKSPACE_DEFAULTS.historyDays : Number(/^\s*(\d+)d/.exec(history)?.[1] ?? 0),

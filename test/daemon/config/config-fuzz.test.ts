@@ -27,7 +27,7 @@ workspaces:
     mode: enforce
     capSemantics: layered
     interval: 5m
-    usageInterval: 1h30m
+    usageInterval: 19d23h
     onDrift: heal
     prune: true
     undeclaredUsers: ignore
@@ -71,6 +71,7 @@ it('a config text of any kind is parsed without a throw, each problem has its po
       whole += 1
       for (const { name, intervalMs, usageIntervalMs, rate, guards } of config.workspaces) {
         expect(name.trim()).not.toBe('')
+        expect(usageIntervalMs).toBeLessThanOrEqual(8 * 3_600_000)
         for (const ms of [intervalMs, usageIntervalMs]) expect(Number.isInteger(ms) && ms >= 100 && ms <= 20 * 86_400_000).toBe(true)
         expect(rate.start > 0 && rate.start <= rate.max && rate.max <= 1000).toBe(true)
         expect(Number.isInteger(rate.concurrency) && rate.concurrency >= 1 && rate.concurrency <= 64).toBe(true)
