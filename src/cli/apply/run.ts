@@ -147,7 +147,6 @@ async function applyOne(job: Job): Promise<Done> {
     },
   })
   const state = recall(policy, ledger)
-  ledger.saveFact('policy', keptRevision(state.policy))
   workspace.state = state
   const report = await reconcile(workspace, state, {
     alone: true,
@@ -159,7 +158,9 @@ async function applyOne(job: Job): Promise<Done> {
     async confirm(planned) {
       progress.stop()
       const go = await confirm(planned, job)
-      if (go) writing.expect(pendingIn(planned))
+      if (!go) return undefined
+      ledger.saveFact('policy', keptRevision(state.policy))
+      writing.expect(pendingIn(planned))
       return go
     },
   })

@@ -18,10 +18,19 @@ import type { ChangesShown, HoldsShown } from '../../core/plan/snapshot.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Ledger } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
+import type { CycleRun, Pass } from './options.ts'
 import { countReading, type DesiredState, openBaseline, rulesNow, type WorkspaceState } from './state.ts'
 
-/** Records what a plan found out; it waits for the next commit. */
-export function recordPlan(planned: Planned, desired: DesiredState, state: WorkspaceState, ledger: Ledger, now: Instant): void {
+/** Records what a plan shows to people who may approve it; it waits for the next commit. */
+export function recordShown(planned: Planned, { usage }: WorkspaceState, ledger: Ledger, now: Instant): void {
+  const doubted = usage?.doubted && approvedCount(usage.doubted.roster)
+  saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
+  saveNews(ledger, 'changesShown', changesShown(planned, ledger.fact('changesShown') ?? {}, now), {})
+}
+
+/** Records what a plan found out under its policy, and the deals of pools; it waits for the next commit. `apply` does it once the person agrees. */
+export function recordPlan({ planned, desired }: Pass, { workspace: { ledger, clock }, state }: CycleRun): void {
+  const now = clock.now()
   // It shows again, so the next reading that does not show it is the first.
   const adopted = [...desired.owned.values()].flatMap(({ missedAt, ...owned }) => {
     const isShown = state.readings.get(scopeKey(owned.scope))?.observed === owned.cap
@@ -49,10 +58,8 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
   if (adopted.length > 0) ledger.saveOwned(adopted)
   if (released.length > 0) ledger.releaseOwned(released)
   if (desired.quarantine.over.length > 0) ledger.releaseQuarantined(desired.quarantine.over)
-  const doubted = state.usage?.doubted && approvedCount(state.usage.doubted.roster)
   recordEnvelopes(state, ledger)
-  saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
-  saveNews(ledger, 'changesShown', changesShown(planned, ledger.fact('changesShown') ?? {}, now), {})
+  saveNews(ledger, 'pools', state.pools, {})
   saveNews(ledger, 'driftSince', driftSince(planned, ledger.fact('driftSince') ?? {}), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})

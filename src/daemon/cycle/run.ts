@@ -15,7 +15,7 @@ import type { Agreement, CycleOptions, CycleRun, Pass, PassReport } from './opti
 import { runPasses } from './passes.ts'
 import { probeReads } from './preview.ts'
 import { seenIn } from './read.ts'
-import { endPlan, recordApprovals, recordDeclared, recordPlan, recordReviews } from './record.ts'
+import { endPlan, recordApprovals, recordDeclared, recordPlan, recordReviews, recordShown } from './record.ts'
 import {
   type DesiredState,
   desiredState,
@@ -98,7 +98,7 @@ function quietScopes({ lease, ledger, wall }: Workspace): ReadonlySet<ScopeKey> 
 }
 
 /**
- * Makes a plan, records what it found out and shows it. A focused cycle writes only its own scopes and those in `alsoRead`, which were read
+ * Makes a plan and shows it. A focused cycle writes only its own scopes and those in `alsoRead`, which were read
  * again beyond them.
  */
 function makePlan(
@@ -112,7 +112,7 @@ function makePlan(
   const exclude = (one: Difference): Exclusion | undefined =>
     more.excluded?.(one) ?? (focus && !focus.has(one.key) ? FOCUS : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
   const planned = planFrom(state, desired, planner, { ...more, excluded: exclude })
-  recordPlan(planned, desired, state, workspace.ledger, workspace.clock.now())
+  recordShown(planned, state, workspace.ledger, workspace.clock.now())
   showPlan(workspace, planned, desired)
   return { planned, desired }
 }
@@ -125,7 +125,7 @@ export async function reconcile(workspace: Workspace, state: WorkspaceState, opt
   const desired = deal(cycle, await observe(cycle))
   const first = await planFirst(cycle, desired)
   const plannedMs = workspace.clock.monotonic()
-  const permitted = await permit(cycle, first.planned)
+  const permitted = await permit(cycle, first)
   const applied = isWithheld(permitted) ? undefined : await write(cycle, first, permitted)
   const { after, outcome } = await record(cycle, first, applied, plannedMs)
   return {
@@ -171,25 +171,29 @@ function watchedOf({ config }: Workspace, { confirm }: CycleOptions): Pick<Plann
   return { watched: ({ cause }) => (cause === 'external' ? watched : undefined) }
 }
 
-/** Deals the pools. The deal waits in the ledger for the next commit, which comes before the writes. */
-function deal({ workspace: { ledger }, state, planner }: CycleRun, desired: DesiredState): DesiredState {
-  if (!dealPools(state, desired, planner)) return desired
-  ledger.saveFact('pools', state.pools)
-  return desiredState(state, planner)
-}
+/** Deals the pools. */
+const deal = ({ state, planner }: CycleRun, desired: DesiredState): DesiredState =>
+  dealPools(state, desired, planner) ? desiredState(state, planner) : desired
 
-/** Whether this cycle may write, once the guards have judged the plan: nothing may withhold it, and `apply` asks the person. */
-async function permit(
-  { workspace: { ledger }, options: { confirm }, withheld }: CycleRun,
-  planned: Planned,
-): Promise<Agreement | Exclusion> {
+/**
+ * Whether this cycle may write, once the guards have judged the plan: nothing may withhold it, and `apply` asks the person. Of a policy that the
+ * person does not agree to, the ledger keeps only what was shown.
+ */
+async function permit(cycle: CycleRun, first: FirstPlan): Promise<Agreement | Exclusion> {
+  const { planned } = first
+  const { workspace, options, withheld } = cycle
+  const { ledger } = workspace
+  const { confirm } = options
   // A release that is in place by now is spent, also while nothing may be written.
   if (withheld) recordApprovals(planned, ledger)
+  if (!confirm) recordPlan(first, cycle)
   // Another person may approve a hold while this one is asked, so the holds must be in the ledger.
   await ledger.commit()
   if (withheld) return withheld
   if (!confirm) return {}
-  return (await confirm(planned)) ?? notShown('declined')
+  const agreed = await confirm(planned)
+  if (agreed) recordPlan(first, cycle)
+  return agreed ?? notShown('declined')
 }
 
 /** Writes in passes, beginning with the first plan, or with a new one where that is out of date. */
@@ -204,6 +208,7 @@ async function write(cycle: CycleRun, first: FirstPlan, agreement: Agreement): P
     // Readings since the last deal count in the sums of pools.
     const desired = deal(cycle, desiredState(state, planner))
     const next = makePlan(cycle, desired, { failed, excluded: unlessShown(agreement, desired) }, first.reread.union(alsoRead))
+    recordPlan(next, cycle)
     recordApprovals(next.planned, workspace.ledger)
     return next
   }
@@ -238,7 +243,8 @@ async function record(cycle: CycleRun, first: FirstPlan, applied: PassReport | u
   const scopes = last.desired.toRead.filter((scope) => isExpected(scope) && (part?.has(scopeKey(scope)) ?? true))
   const end = { state, after: last.planned, applied, scopes }
   const outcome = outcomeOf(end)
-  if (config.mode === 'enforce' && !options.focus) recordDeclared(last.planned, outcome.result, state, ledger)
+  const isAgreed = applied !== undefined || !options.confirm
+  if (config.mode === 'enforce' && !options.focus && isAgreed) recordDeclared(last.planned, outcome.result, state, ledger)
   if (applied?.fatal === undefined) await ledger.commit()
   const endedMs = clock.monotonic()
   const times = { startedAt, observeMs: plannedMs - startedMs, applyMs: endedMs - plannedMs, totalMs: endedMs - startedMs }

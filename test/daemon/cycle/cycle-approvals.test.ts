@@ -53,9 +53,10 @@ describe('an approval', () => {
     const one = await worldUnder({ caps: { team: 500, ...capsOf(10, 1000) } }, { people: 20 })
     const lowered: PolicySketch = { caps: { team: 500, ...capsOf(10, 900) } }
     const id = holdOf(await one.cycle(lowered))
-    await one.cycle(lowered, { approve: [id], confirm: async () => undefined })
-    await one.cycle()
-    expect({ cap: one.caps()['p001'], states: states(one) }).toEqual({ cap: 1000, states: [] })
+    await one.cycle({ caps: { ...lowered.caps, p015: 5 } }, { approve: [id], confirm: async () => undefined })
+    await one.cycle(lowered)
+    const declared = one.ledger.fact('verifiedDeclared')
+    expect({ cap: one.caps()['p001'], states: states(one), declared }).toEqual({ cap: 1000, states: [], declared: 11 })
     await one.cycle(lowered, { approve: [id], confirm: async () => ({}) })
     expect({ cap: one.caps()['p001'], states: states(one) }).toEqual({ cap: 900, states: ['spent'] })
   })
