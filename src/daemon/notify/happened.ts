@@ -6,7 +6,7 @@ import { type HistoryEntry, isGone } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/events.ts'
 import { isSameCycle } from '../../core/model/observed.ts'
 import { shortRevision } from '../../core/model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, type EndedUse, type PersonUse, tellsEnded, toldNow } from '../../core/notify/due.ts'
 import { countedSince, type Happening, type PoolUse } from '../../core/notify/happened.ts'
@@ -119,19 +119,13 @@ function heldNow({ shown, clock }: Happened): readonly Happening[] {
 }
 
 function rejectedNow({ shown, ledger, clock }: Happened): readonly Happening[] {
-  const now = clock.now()
-  const of = (scope: Scope, code: string, at: Instant): Happening => ({
-    kind: 'rejected',
-    id: idOf(scopeKey(scope), code),
-    at,
-    scope,
-    text: code,
+  const refused = (shown.desiredState?.resolution.rejected ?? []).map(({ scope, code }) => ({ scope, code, at: clock.now() }))
+  const all = [...ledger.quarantined().filter((one) => !isGone(one)), ...refused]
+  const found = all.map(({ scope, code, at }): readonly [string, Happening] => {
+    const id = idOf(scopeKey(scope), code)
+    return [id, { kind: 'rejected', id, at, scope, text: code }]
   })
-  const found = [
-    ...ledger.quarantined().flatMap((one) => (isGone(one) ? [] : [of(one.scope, one.code, one.at)])),
-    ...(shown.desiredState?.resolution.rejected ?? []).map(({ scope, code }) => of(scope, code, now)),
-  ]
-  return [...new Map(found.map((one) => [one.id, one])).values()]
+  return [...new Map(found).values()]
 }
 
 const endingNow = ({ shown, clock }: Happened): readonly Happening[] =>
