@@ -183,21 +183,12 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   ])
 }
 
-/** Writes those that are missing or out of date. Another process may do the same at the same time, or read them. */
+/** Writes them all, so that they are newer than what they are made of. Another process may do the same at the same time, or read them. */
 export async function makeSources(): Promise<void> {
   for (const [path, text] of await madeSources()) {
     const file = join(ROOT, path)
-    if (text === readText(file)) continue
     writeFileSync(`${file}.${process.pid}`, text)
     renameSync(`${file}.${process.pid}`, file)
-  }
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
   }
 }
 

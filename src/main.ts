@@ -17,10 +17,15 @@ function listenEarly(): void {
   if (command === 'run' && !process.getBuiltinModule('node:tty').isatty(0)) process.on('SIGHUP', () => undefined)
 }
 
-/** Git does not keep what is made from other sources. The built program has all of it. */
-function makeMissingSources(): void {
-  const isSource = import.meta.filename.endsWith('.ts')
-  if (!isSource || process.getBuiltinModule('node:fs').existsSync(`${import.meta.dirname}/console/style.generated.ts`)) return
+/** Git does not keep what is made from other sources: it is made anew when one of them is newer. The built program has all of it. */
+function makeSources(): void {
+  if (!import.meta.filename.endsWith('.ts')) return
+  const { readdirSync, statSync } = process.getBuiltinModule('node:fs')
+  const timeOf = (file: string): number => statSync(`${import.meta.dirname}/${file}`, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  // The last one that is made.
+  const madeAt = timeOf('console/browser.generated.ts')
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('.'))
+  if (!files.some((file) => timeOf(file) > madeAt)) return
   const argv = ['--no-warnings', `${import.meta.dirname}/../deploy/sources.ts`]
   process.getBuiltinModule('node:child_process').spawnSync(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] })
 }
@@ -35,7 +40,7 @@ if (Number(process.versions.node.split('.')[0]) < NEEDED) {
   process.getBuiltinModule('node:module').enableCompileCache()
   // Stacks are shown with it alone; to read the maps of the built program takes time and memory.
   if (process.env['CAPKEEPER_DEBUG']) process.setSourceMapsEnabled(true)
-  makeMissingSources()
+  makeSources()
   const { main } = await import('./cli/process.ts')
   process.exitCode = await main(process)
 }

@@ -1,18 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { MAIN, SOURCE } from '../support/process.ts'
+import { capkeeper, MAIN, SOURCE } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary.ts'
-import type { Ran } from './world.ts'
-
-const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-  new Promise((resolve) => {
-    const options = { env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' as const }
-    const child = execFile(process.execPath, [MAIN, ...argv], options, (_error, stdout, stderr) => {
-      resolve({ code: child.exitCode ?? -1, stdout, stderr })
-    })
-  })
 
 let folder = ''
 beforeEach(() => {
@@ -21,6 +12,7 @@ beforeEach(() => {
 
 const file = (name: string, text: string): string => {
   const path = join(folder, name)
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
   return path
 }
@@ -32,7 +24,7 @@ describe('the process', () => {
   test('shows a stack only when asked for', async () => {
     const argv = ['ledger', 'check', '--ledger', join(folder, 'none.db')]
     expect(await capkeeper(argv)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: there is no ledger at .*\n$/) })
-    expect((await capkeeper(argv, { CAPKEEPER_DEBUG: '1' })).stderr).toMatch(/\n {4}at /)
+    expect((await capkeeper(argv, { env: { CAPKEEPER_DEBUG: '1' } })).stderr).toMatch(/\n {4}at /)
   })
 
   test.each([
@@ -49,13 +41,22 @@ describe('the process', () => {
   })
 
   test.skipIf(!existsSync('/dev/full'))('fails when its output has nowhere to go', async () => {
-    const full = openSync('/dev/full', 'w')
-    const child = spawn(process.execPath, [MAIN, 'schema', 'policy'], { stdio: ['ignore', full, 'pipe'] })
-    closeSync(full)
-    const said: string[] = []
-    child.stderr?.on('data', (chunk) => said.push(String(chunk)))
-    const code = await new Promise((resolve) => child.on('close', resolve))
-    expect({ code, said: said.join('') }).toEqual({ code: 1, said: 'error: the output could not be written (ENOSPC)\n' })
+    const ran = await capkeeper([], { command: ['sh', '-c', `exec "${process.execPath}" "${MAIN}" schema policy >/dev/full`] })
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: 'error: the output could not be written (ENOSPC)\n' })
+  })
+
+  test('of a checkout makes what is made of its sources once after each of their changes', async () => {
+    file('src/cli/process.ts', 'export const main = () => 0')
+    const made = file('src/console/browser.generated.ts', '')
+    file('deploy/sources.ts', `import { appendFileSync } from 'node:fs'; appendFileSync('${made}', 'made ')`)
+    const main = file('src/main.ts', readFileSync(SOURCE, 'utf8'))
+    const started = async () => [(await capkeeper([], { command: [process.execPath, main] })).code, readFileSync(made, 'utf8')]
+    expect([await started(), await started()]).toEqual([
+      [0, 'made '],
+      [0, 'made '],
+    ])
+    file('src/cli/process.ts', 'export const main = () => 1')
+    expect(await started()).toEqual([1, 'made made '])
   })
 
   /** What a command line loads, as URLs. */
