@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
 // wire format, the commands, the metrics, the frame of the OpenAPI document, statements in SQL, what the sandbox is made of, the console's script and
-// style sheet, and the templates of `init` and `completion`. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so
+// style sheet, and the templates of `init` and `completion`. Git does not keep them: `npm ci`, `npm start`, `npm test`, the build and `node src/main.ts` make them, and so
 // does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
