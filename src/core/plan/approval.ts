@@ -17,6 +17,14 @@ import type { Diff } from './diff.ts'
 import type { JudgementInputs } from './guards/round.ts'
 import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
 
+/** `PoolReview.key`. */
+export function dealKey(workspace: string, { pool, members }: PoolPeople, digest: (text: string) => string): string {
+  const { name, credits, share, min, max } = pool
+  // A person who is only counted is told from a member: a deal to them as well is another deal.
+  const emails = members.map((one) => (one.protected ? `${one.email} counted` : one.email)).sort()
+  return digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
+}
+
 /** By the name of the pool. */
 export function poolReviews(
   workspace: string,
@@ -26,10 +34,8 @@ export function poolReviews(
 ): ReadonlyMap<string, PoolReview> {
   return new Map(
     pools.map(({ pool, members }) => {
-      const { name, credits, share, min, max } = pool
-      // A person who is only counted is told from a member: a deal to them as well is another deal.
-      const emails = members.map((one) => (one.protected ? `${one.email} counted` : one.email)).sort()
-      const key = digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
+      const { name } = pool
+      const key = dealKey(workspace, { pool, members }, digest)
       const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
       const isDealt = state?.dealtAt !== undefined && isWhole(pool, state)
       return [name, { name, key, isDealt, isWaiting: state !== undefined && isWaiting(pool, state), isReviewed: state?.reviewed === key }]

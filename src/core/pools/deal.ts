@@ -138,6 +138,15 @@ export const isWhole = (terms: PoolTerms, state: PoolState): boolean =>
       : !isDealt(member) || member.dealt !== undefined || member.inForce?.cap === 0,
   )
 
+/**
+ * Whether the last deal was by other terms, or to other people than those of now. The latter counts only where the guards have let a deal to these
+ * through (`isReviewed`): none holds what follows from it.
+ */
+export function isOfOthers({ pool, members }: PoolPeople, state: PoolState, isReviewed: boolean): boolean {
+  const staying = new Set(Object.entries(state.members).flatMap(([email, { left }]) => (left ? [] : email)))
+  return hasNewTerms(pool, state) || (isReviewed && staying.symmetricDifference(new Set(members.map(({ email }) => email))).size > 0)
+}
+
 /** Whether raises of the last deal have to wait: the sum is above the credits, or use under a lowered cap does not show yet. */
 export const isWaiting = (terms: PoolTerms, state: PoolState): boolean =>
   isAbove(state, terms.credits) || waitingRaises(terms, state).size > 0

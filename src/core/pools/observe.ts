@@ -23,6 +23,8 @@ interface PoolObservation {
   /** Higher caps of people who join now, and when a write of ours lowered each. */
   readonly lowered?: ReadonlyMap<string, readonly CapSince[]>
   readonly members: readonly MemberNow[]
+  /** A person's cap that is ours; given where the last deal `isOfOthers`. */
+  readonly oursOf?: (email: string) => Cap | undefined
   /** The greatest age of a reading's figures. */
   readonly usageLagMs: number
 }
@@ -52,7 +54,7 @@ export const amountOf = (cap: Cap): number => (cap === 'none' ? Number.POSITIVE_
 
 /** The state after a reading. `hasShown`: use under all lowered caps shows now. The same observation twice changes nothing. */
 export function observePool(known: PoolState | undefined, observation: PoolObservation): Taken & { readonly hasShown: boolean } {
-  const { now, usageLagMs } = observation
+  const { now, usageLagMs, oursOf } = observation
   const before = known && rewound(known, now)
   const use = ofThisClock(observation)
   const taken = takeUse(before, use)
@@ -68,7 +70,7 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
     const written = member.inForce ? takeCap(member, observation.verified?.get(email), sent, isUnread) : member
     const read = takeCap(written, capNow(observation, email), sent, isUnread)
     const isListed = use.kind === 'known' && use.used.has(email)
-    const shown = takeReading(read, dataAt, isListed)
+    const shown = takeReading(oursOf ? takenBack(read, oursOf(email)) : read, dataAt, isListed)
     members[email] = aboveUse(isNewer && isListed ? settle(shown, dataAt) : shown)
   }
   const frozen = taken.frozen ?? outdated(taken.state, now) ?? unknownUse(members)
@@ -78,6 +80,12 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   if (frozen === undefined) return { state, hasShown }
   // The raises that it pays for are dealt once the pool is no longer frozen.
   return { state: hasShown ? { ...state, hasShown } : state, frozen, hasShown }
+}
+
+/** What was dealt to or by others and never written, as while it was held, is no deal any more: the cap that is ours stands. */
+function takenBack(member: PoolMember, ours: Cap | undefined): PoolMember {
+  if (member.dealt === undefined || member.left) return member
+  return { ...member, dealt: typeof ours === 'number' && ours > 0 ? credits(ours) : undefined }
 }
 
 /** Lowered caps of present members, under which use may not show yet. */

@@ -7,8 +7,9 @@ import { type HistoryEntry, LANDING_MS } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { dealKey } from '../../core/plan/approval.ts'
 import { isInDoubt, mayHaveLanded } from '../../core/plan/outcome.ts'
-import { dealPool, type PoolPeople } from '../../core/pools/deal.ts'
+import { dealPool, isOfOthers, type PoolPeople } from '../../core/pools/deal.ts'
 import { amountOf, observePool, type UseNow } from '../../core/pools/observe.ts'
 import { type CapSince, memberOf, type PoolState } from '../../core/pools/state.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
@@ -83,13 +84,14 @@ const NO_BALANCE = 'the balance is not known, and without it add-on use cannot b
 
 /** Caps and writes of the members, and of former members. */
 function sightOf(
-  { members }: PoolPeople,
+  people: PoolPeople,
   before: PoolState | undefined,
   state: WorkspaceState,
   desired: DesiredState,
-  { clock, ledger, config }: Planner,
+  { clock, ledger, config, digest }: Planner,
 ) {
   const now = clock.now()
+  const { members } = people
   const present = new Set(members.map(({ email }) => email))
   const former = Object.keys(before?.members ?? {}).filter((email) => !present.has(email))
   const caps = new Map<string, CapSince>()
@@ -112,7 +114,10 @@ function sightOf(
     const own = ledger.writtenLately(userScope(email), now - LANDING_MS)
     lowered.set(email, loweredFrom(key, [...own, ...written], state, desired))
   }
-  return { now, caps, verified, sent, lowered, members, usageLagMs: config.usageLagMs }
+  const isReviewed = before?.reviewed === dealKey(config.name, people, digest)
+  const ours = (email: string): Cap | undefined => desired.owned.get(scopeKey(userScope(email)))?.cap
+  const oursOf = before && isOfOthers(people, before, isReviewed) ? ours : undefined
+  return { now, caps, verified, sent, lowered, members, oursOf, usageLagMs: config.usageLagMs }
 }
 
 /** The cap in force for a person: their own, else the inherited one. Undefined where a reading is missing. */
