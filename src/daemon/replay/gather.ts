@@ -22,13 +22,12 @@ import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import type { DayRange, Ledger } from '../../ports.ts'
 import { commonDays } from '../collect/history.ts'
 
-// Billing cycles before and after a known one, because the service names only the present one. Cycles of 28 to 31 days are months that begin on
-// the same day; others are taken to have the known cycle's length. Choice.
+// Billing cycles before and after a known one, because the service names only the present one. Cycles that end a month after they begin are months that
+// begin on the same day; others are taken to have the known cycle's length. Choice.
 
-const isMonth = ({ startAt, endAt }: Cycle): boolean => {
-  const days = (endAt - startAt) / DAY_MS
-  return days > 27.5 && days < 31.5
-}
+/** Less than a day off may be the clock of a time zone. */
+const isMonth = (cycle: Cycle): boolean =>
+  isSameCycle({ startAt: monthsAfter(cycle.startAt, 1, billingDay(cycle)) }, { startAt: cycle.endAt })
 
 /** The cycle so many after the known one; before it when `steps` is negative. */
 export const cycleBeside = (known: Cycle, steps: number): Cycle => ({ startAt: startOf(known, steps), endAt: startOf(known, steps + 1) })

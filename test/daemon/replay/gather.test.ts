@@ -14,7 +14,7 @@ test.each([
   ['February of cycles that begin on the 31st', cycle('2026-03-31', '2026-04-30'), -1, cycle('2026-02-28', '2026-03-31')],
   ['the month after', cycle('2026-01-31', '2026-02-28'), 1, cycle('2026-02-28', '2026-03-31')],
   ['a week before', cycle('2026-11-09', '2026-11-16'), -2, cycle('2026-10-26', '2026-11-02')],
-  ['itself', cycle('2026-11-09', '2026-11-16'), 0, cycle('2026-11-09', '2026-11-16')],
+  ['four weeks that are no month', cycle('2026-11-02', '2026-11-30'), -1, cycle('2026-10-05', '2026-11-02')],
 ])('the cycle beside a known one: %s', (_row, known, steps, expected) => {
   expect(cycleBeside(known, steps)).toEqual(expected)
 })
@@ -43,7 +43,7 @@ describe('cycles between two instants', () => {
         startAt: Date.UTC(year, month, date),
         endAt: Date.UTC(year, month + 1, date),
       })),
-    fc.integer({ min: 1, max: 20 }).map((days) => ({ startAt: day('2026-06-01'), endAt: day('2026-06-01') + days * DAY })),
+    fc.integer({ min: 1, max: 40 }).map((days) => ({ startAt: day('2026-06-01'), endAt: day('2026-06-01') + days * DAY })),
   )
 
   /** The cycle before as it was read: it may have ended long ago, or end after the present one begins, whose start has moved. */
