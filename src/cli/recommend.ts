@@ -139,8 +139,8 @@ function reasonOf({ name, before, people: held, personCycles, blocked, highestDe
 }
 
 /** One budget for the group would block nobody, and allow less than the caps together. */
-const gainsByPool = ({ cap, people: held, blocked, poolCredits }: RecommendedCap): boolean =>
-  held >= 3 && poolCredits > 0 && blocked > 0 && poolSize(poolCredits) < cap * held
+const gainsByPool = ({ cap, people: held, apart, blocked, poolCredits }: RecommendedCap): boolean =>
+  held >= 3 && apart === 0 && poolCredits > 0 && blocked > 0 && poolSize(poolCredits) < cap * held
 
 /** A tenth more than the dearest cycle. Choice. */
 const poolSize = (needed: number): number => niceCap(needed * 1.1)

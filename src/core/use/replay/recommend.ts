@@ -2,7 +2,7 @@
 // and used, with the same share of blocked people everywhere. The figures come from a simulation of the recommended policy. Caps of single people, grants
 // and the rest of the policy stay. People without recorded use are not guessed.
 
-import type { CapRule, Grant, PolicySet } from '../../model/policy.ts'
+import { type CapRule, type Grant, type PolicySet, protectedEmails } from '../../model/policy.ts'
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP, wholeCents } from '../../model/units.ts'
 import { DUST, type ReplayPeople, replayPeople } from './demand.ts'
@@ -45,7 +45,7 @@ export function recommend(inputs: RecommendInputs) {
     const simulation = simulate({ ...inputs, policy: { ...inputs.policy, set: whole } })
     // Add-on credits of the most expensive cycle under these caps.
     const dearest = Math.max(0, ...simulation.cycles.map(({ total }) => total.policy.credits.middle))
-    const described = describe(inputs, scopes, caps, known, simulation)
+    const described = describe(inputs, people, scopes, caps, known, simulation)
     return { workspace: inputs.workspace, ...ofPlatform(inputs, whole), caps: described, dearest, simulation }
   }
   if (target.kind === 'blocked') return simulated(capsAt(scopes, known, target.share))
@@ -259,15 +259,18 @@ function withCaps(set: PolicySet, caps: Caps): PolicySet {
 /** The recommended caps, with the figures of the simulation. */
 export type RecommendedCap = ReturnType<typeof describe>[number]
 
-function describe(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation) {
+function describe(inputs: RecommendInputs, people: ReplayPeople, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation) {
+  const { set } = inputs.policy
+  const special = new Set([...protectedEmails(set), ...set.grants.flatMap(({ scope }) => (scope.kind === 'user' ? [scope.email] : []))])
   return scopes.all
     .filter(({ fixed }) => fixed === undefined)
     .map((one) => {
       const { key, scope, name } = one
       const cap = caps.get(key) ?? 0
       const reach = simulation.caps.find((other) => other.scope === key)
-      const before = inputs.policy.set.rules.find((rule) => scopeKey(rule.scope) === key)?.cap
+      const before = set.rules.find((rule) => scopeKey(rule.scope) === key)?.cap
       const holders = holdersOf(one, scopes, caps)
+      const alike = new Set(holders.filter((person) => !special.has(people.emails[person] ?? '')))
       const sums = known.cycles.map((demand) => holders.reduce((sum, person) => sum + Math.max(0, demand[person] ?? 0), 0))
       const last = known.cycles.at(-1)
       return {
@@ -278,6 +281,8 @@ function describe(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Kn
         before,
         /** With this cap in the last cycle. */
         people: holders.filter((person) => (last?.[person] ?? -1) >= 0).length,
+        /** Members of the group whom a pool would not deal to as to the others: with another cap or a grant, or protected. */
+        apart: people.groupsOf.filter((keys, person) => people.isPresent[person] && keys.includes(key) && !alike.has(person)).length,
         personCycles: reach?.personCycles ?? 0,
         blocked: reach?.blocked ?? 0,
         /** The highest add-on use of one of them if there were no cap. */

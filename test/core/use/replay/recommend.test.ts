@@ -60,7 +60,7 @@ describe('the cap of the team', () => {
     const { caps: all, dearest, workspace } = done({ use }, share(0))
     expect(all).toEqual([
       {
-        ...{ scope: TEAM, name: 'the team', cap: 700, before: credits(5), people: 3, personCycles: 6, blocked: 0 },
+        ...{ scope: TEAM, name: 'the team', cap: 700, before: credits(5), people: 3, apart: 0, personCycles: 6, blocked: 0 },
         ...{ highestDemand: 700, poolCredits: 800 },
       },
     ])
