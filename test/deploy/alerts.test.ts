@@ -25,7 +25,7 @@ describe.each(rules.map((rule) => [`${rule.alert} (${rule.labels['severity']})`,
     const whole = ['CapkeeperMetricsAbsent', 'CapkeeperConfigInvalid', 'CapkeeperLedgerNotWritable'].includes(rule.alert)
     const text = `${rule.annotations['summary']}${rule.annotations['description']}`
     expect(text).toContain(whole ? '$labels.job' : '$labels.workspace')
-    expect(rule.expr).toMatch(whole ? /by \(job\)/ : /by \(workspace\)/)
+    expect(rule.expr).toMatch(whole ? /by \(job\)/ : /by \((job, )?workspace\)/)
   })
 })
 

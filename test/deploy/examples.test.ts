@@ -138,11 +138,11 @@ describe('the AlertmanagerConfig', () => {
     expect(() => new AlertmanagerConfig({ metadata: { name: 'capkeeper' }, spec }).validate()).not.toThrow()
   })
 
-  test('routes, waits and inhibits as the sample for Alertmanager does', () => {
+  test('routes, waits and inhibits, always by a label, as the sample for Alertmanager does', () => {
     const [theirs] = sample.route.routes
     expect(spec.route).toMatchObject({ groupBy: theirs.group_by, groupWait: theirs.group_wait, repeatInterval: theirs.repeat_interval })
     expect(spec.route.routes.map(({ receiver }: { readonly receiver: string }) => receiver)).toEqual([theirs.routes[0].receiver])
-    expect(spec.inhibitRules.map(({ equal }: { readonly equal?: unknown }) => equal)).toEqual(
+    expect(spec.inhibitRules.map(({ equal = 'no label' }: { readonly equal?: unknown }) => equal)).toEqual(
       sample.inhibit_rules.map(({ equal }: { readonly equal?: unknown }) => equal),
     )
     expect(spec.receivers.map(({ name }: { readonly name: string }) => name)).toEqual(['capkeeper-pages', 'capkeeper-tickets'])
