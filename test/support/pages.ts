@@ -109,6 +109,8 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['an unwritable ledger', '/', changed({ workspaces: { ledgerWritable: false } }), 'The ledger cannot be written, so no cap is written.'],
   ['that the config file is broken', '/', changed({ workspaces: { configValid: false } }), 'The config file is not valid.'],
   ['100 workspaces in a table', '/', several(100), '100 workspaces'],
+  ['that nobody knows whether credits last', '/', exampleOf({ use: undefined }), 'Run out not known'],
+  ['the same of one workspace', ACME, exampleOf({ use: undefined }), 'Run out not known needs 28 days of use'],
   ['that nothing was read yet', ACME, FIRST, 'The first cycle is under way.'],
   ['that the balance is not known', ACME, FIRST, 'Add-on credits left not known'],
   [

@@ -41,6 +41,7 @@ function totals(list: Document<'WorkspaceList'>): Html {
   const count = neededOf(list)
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
+  const areLasting = items.every(({ use, balance }) => use?.lasts || !balance)
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
   const counted = items.flatMap(({ bands, people }) => (bands && people !== undefined ? [{ bands, people }] : []))
   const atCap = counted.reduce((sum, { bands }) => sum + bands.at_cap, 0)
@@ -55,9 +56,9 @@ function totals(list: Document<'WorkspaceList'>): Html {
       left.length > 0 &&
       tile(
         total === 1 ? 'Run out' : 'First to run out',
-        soonest === undefined ? 'no' : dayMonth(Date.parse(soonest)),
-        soonest === undefined ? 'not in this cycle' : when(soonest, at),
-        soonest === undefined ? 'good' : 'warn',
+        soonest !== undefined ? dayMonth(Date.parse(soonest)) : areLasting ? 'no' : 'not known',
+        soonest !== undefined ? when(soonest, at) : areLasting && 'not in this cycle',
+        soonest !== undefined ? 'warn' : areLasting && 'good',
       ),
     isWhole && people > 0 && tile('People at their cap', number(atCap), `of ${number(people)}`, atCap > 0 && 'warn'),
   ])
@@ -85,8 +86,8 @@ function lines(list: Document<'WorkspaceList'>, query: Query): Html {
     column.row('Workspace', ({ name }) => html`<a href="${url.workspace(name)}">${name}</a>`),
     column.plain('State', ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${modeBadge(mode, verdict)}`),
     column.number('Add-on credits left', ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed)),
-    column.fixed('Run out', ({ use, cycle, balance }) =>
-      use?.exhaustion !== undefined ? when(use.exhaustion, at) : balance && cycle && html`<span class="soft">not in this cycle</span>`,
+    column.fixed('Run out', ({ use }) =>
+      use?.exhaustion !== undefined ? when(use.exhaustion, at) : use?.lasts && html`<span class="soft">not in this cycle</span>`,
     ),
     column.number('Credits used', ({ use }) => use?.used !== undefined && figure(use.used)),
     column.number('Of the cycle', ({ use }) => ofCycle(use, percent)),

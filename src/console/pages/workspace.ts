@@ -104,11 +104,13 @@ function figures(one: Document<'Workspace'>): Html {
     ),
     tile(
       'Run out',
-      use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'no' : 'not known',
+      use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : use?.lasts ? 'no' : 'not known',
       use?.exhaustion !== undefined
         ? when(use.exhaustion, at)
-        : balance && cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
-      use?.exhaustion !== undefined ? 'bad' : balance && 'good',
+        : use?.lasts
+          ? cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`
+          : balance && 'needs 28 days of use, and figures of this cycle',
+      use?.exhaustion !== undefined ? 'bad' : use?.lasts && 'good',
     ),
     use?.used !== undefined &&
       tile(

@@ -76,22 +76,24 @@ export interface PersonUse {
 /** Whether there were add-on credits, and none is left. */
 export const isUsedUp = ({ addOnAvailable, addOnUsed }: Balance): boolean => addOnAvailable > 0 && addOnUsed >= addOnAvailable
 
-/** The instant of the balance when they have already run out; undefined when they last to the cycle's end, or that is not known. */
-function exhaustionOf(balance: Balance, used: number, people: BurnInputs['people'], forecast: Forecast | undefined): Instant | undefined {
+type Exhaustion = Pick<BurnFigures, 'exhaustedAt' | 'lasts'>
+
+/** The instant of the balance when they have already run out; empty when it is not known whether they last. */
+function exhaustionOf(balance: Balance, used: number, people: BurnInputs['people'], forecast: Forecast | undefined): Exhaustion {
   const { addOnAvailable, addOnUsed, creditsPerSeat, readAt } = balance
-  if (isUsedUp(balance)) return readAt
-  if (addOnAvailable <= 0) return undefined
-  if (!people || !forecast || used <= 0) return undefined
+  if (isUsedUp(balance)) return { exhaustedAt: readAt }
+  if (addOnAvailable <= 0) return { lasts: true }
+  if (!people || !forecast || used <= 0) return {}
   const addOnAt = (factor: number): number => people.reduce((sum, one) => sum + addOnOf(one, factor, creditsPerSeat), 0)
   const [now, left] = [addOnAt(1), addOnAvailable - addOnUsed]
   let [expected, before] = [used, 0]
   for (const day of forecast.days) {
     expected += day.credits
     const grown = addOnAt(expected / used) - now
-    if (grown >= left) return day.fromAt + ((left - before) / (grown - before)) * (day.untilAt - day.fromAt)
+    if (grown >= left) return { exhaustedAt: day.fromAt + ((left - before) / (grown - before)) * (day.untilAt - day.fromAt) }
     before = grown
   }
-  return undefined
+  return { lasts: true }
 }
 
 /** Expected add-on use. Only its growth counts: a person already above their cap does not grow. */
@@ -134,6 +136,8 @@ export interface BurnFigures {
   readonly projected?: Projection
   /** When the add-on credits run out, if they do within the cycle. */
   readonly exhaustedAt?: Instant
+  /** They do not run out within the cycle. */
+  readonly lasts?: true
 }
 
 /**
@@ -155,11 +159,10 @@ export function burnOf(inputs: BurnInputs): BurnFigures {
   const history = inputs.history && historyUntil(now, inputs.history)
   const balance = inputs.balance && isOfCycle(inputs.balance, cycle) ? inputs.balance : undefined
   const forecast = history && forecastFrom({ history, fromAt: curve.freshAt, untilAt: cycle.endAt, freshnessMs })
-  const exhaustedAt = balance && exhaustionOf(balance, curve.used, people, forecast)
   return {
     ratios: balance && now < cycle.endAt ? ratiosOf(curve, history, evenPaceOf(balance, cycle)) : {},
     projected: forecast && projectionOf(curve.used, forecast),
-    exhaustedAt,
+    ...(balance && exhaustionOf(balance, curve.used, people, forecast)),
   }
 }
 

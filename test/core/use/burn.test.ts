@@ -56,11 +56,11 @@ const ahead = (now: number, readAt: number, fromAt: number): BurnInputs => ({
 })
 
 test.each<readonly [string, BurnInputs, string]>([
-  ['without credits of the team', balance({ creditsPerSeat: credits(0), addOnAvailable: credits(0) }), 'projected'],
-  ['where the credits last', balance({ addOnAvailable: credits(4801) }), '6h 24h 3d 7d projected'],
+  ['without credits of the team', balance({ creditsPerSeat: credits(0), addOnAvailable: credits(0) }), 'projected lasts'],
+  ['where the credits last', balance({ addOnAvailable: credits(4801) }), '6h 24h 3d 7d projected lasts'],
   ['with the balance of no cycle, read in it', { ...STEADY, balance: { ...UNNAMED, readAt: at(0) } }, '6h 24h 3d 7d projected exhaustedAt'],
   ['with the balance of no cycle, read before it', { ...STEADY, balance: { ...UNNAMED, readAt: at(0) - 1 } }, 'projected'],
-  ['when the cycle is over', AT_END, 'projected'],
+  ['when the cycle is over', AT_END, 'projected lasts'],
   ['without people', without('people'), '6h 24h 3d 7d projected'],
   ['without a balance', without('balance'), 'projected'],
   ['with few days and one reading', { ...STEADY, readings: [reading(at(10), 2400)], history: historyOf(at(10), alike(5, 240)) }, '3d'],

@@ -53,9 +53,10 @@ const use = object<WorkspaceView & { readonly roster: Roster }>('Credits that th
   ),
   projected: ifKnown(t.projection, (view) => view.use?.figures?.projected),
   exhaustion: ifKnown(
-    t.instant('When the add-on credits are expected to run out; absent when they last.'),
+    t.instant('When the add-on credits are expected to run out; absent when they last, or that is not known.'),
     (view) => view.use?.figures?.exhaustedAt,
   ),
+  lasts: ifKnown(t.flag('They are expected to last to the end of the cycle.'), (view) => view.use?.figures?.lasts),
 })
 
 /** One workspace for the overview, and the head of its own page. */
