@@ -47,7 +47,7 @@ export const sorter =
 export const moreOf = (count: number, noun: string, many?: string): Html | false =>
   count > 0 && html`<p class="soft">${plural(count, `more ${noun}`, many && `more ${many}`)}.</p>`
 
-/** The present page of a list, and links to the ones before and after. */
+/** The present page of a list, and links to the ones before and after. A list may have become shorter than the page that is asked for. */
 export function pager(
   { total, page, limit }: Pick<Document<'PersonList'>, 'total' | 'page' | 'limit'>,
   noun: readonly [one: string, many: string],
@@ -56,10 +56,9 @@ export function pager(
 ): Html {
   const last = Math.max(1, Math.ceil(total / limit))
   const link = (to: number, text: string): Html => html`<a class="button" href="${withQuery(path, { ...query, page: to })}">${text}</a>`
-  const from = Math.min(total, (page - 1) * limit + 1)
-  const until = Math.min(total, page * limit)
-  return html`<nav class="pages" aria-label="Pages of the list">${page > 1 && link(page - 1, 'Previous')}
-<span class="soft" data-found>${last > 1 ? `${number(from)} to ${number(until)} of ` : ''}${plural(total, ...noun)}</span>${page < last && link(page + 1, 'Next')}</nav>`
+  const span = `${number((page - 1) * limit + 1)} to ${number(Math.min(total, page * limit))} of `
+  return html`<nav class="pages" aria-label="Pages of the list">${page > 1 && link(Math.min(page - 1, last), 'Previous')}
+<span class="soft" data-found>${page > last ? 'past the end of ' : last > 1 ? span : ''}${plural(total, ...noun)}</span>${page < last && link(page + 1, 'Next')}</nav>`
 }
 
 export interface Column<Row> {

@@ -79,6 +79,10 @@ test('the people whom a hold affects are listed by effect where one is asked for
   expect(await pageAt(HOLD, EXAMPLE, { effect: 'lowered' })).toContain('<option value="lowered" selected>')
 })
 
+test.each([...['people', 'groups', 'policies', 'holds'].map((name) => `${ACME}/${name}`), HOLD])('%s past its end', async (path) => {
+  expect(textOf(await pageAt(path, EXAMPLE, { page: '9' }))).toMatch(/Previous past the end of \d/)
+})
+
 describe('outside data', () => {
   const hostile = `<script>alert("x")</script><img src=x onerror='alert(1)'>&amp;`
 

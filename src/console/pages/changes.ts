@@ -16,7 +16,7 @@ export const holdsPage: Page = async (documents, { params: { workspace = '' }, q
     of: list,
     section: 'holds',
     parts: [
-      list.items.length === 0
+      list.total === 0
         ? section('Nothing is held', empty('Guards let every change of the present plan through.'))
         : html`<section>${table('Holds', list.items, [
             column.fixedRow('Hold', ({ id }) => holdLink(workspace, id, '')),
@@ -94,8 +94,8 @@ const arithmeticPart = ({ arithmetic }: Document<'Hold'>): Html | false =>
     column.name('Setting', ({ setting }) => html`<code>${setting}</code>`),
   ])
 
-const affectedTable = ({ items, people, workspace }: Document<'Hold'>): Html =>
-  items.length === 0
+const affectedTable = ({ items, total, people, workspace }: Document<'Hold'>): Html =>
+  total === 0
     ? empty(people > 0 ? 'Nobody fits.' : 'No person: the scopes have no people, or the people are not known yet.')
     : table('People affected', items, [
         column.row(

@@ -27,7 +27,7 @@ export const groupsPage: Page = async (documents, { params: { workspace = '' }, 
     section: 'groups',
     parts: [
       filterForm(path, query, [{ name: 'search', label: 'Name or id' }]),
-      list.items.length === 0
+      list.total === 0
         ? section(
             'Groups',
             empty(

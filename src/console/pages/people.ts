@@ -176,7 +176,7 @@ export const peoplePage: Page = async (documents, { params: { workspace = '' }, 
     section: 'people',
     parts: [
       filterForm(path, query, filtersOf(list)),
-      html`<section>${list.items.length === 0 ? noPeople(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
+      html`<section>${list.total === 0 ? noPeople(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
     ],
   })
 }

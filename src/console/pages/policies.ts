@@ -32,7 +32,7 @@ export const policiesPage: Page = async (documents, { params: { workspace = '' }
         { name: 'search', label: 'Name, id or person' },
         { name: 'kind', label: 'Kind', options: ENTRY_KINDS },
       ]),
-      html`<section>${list.items.length === 0 ? empty(list.total === 0 && Object.keys(query).length === 0 ? 'No cap is declared: without a policy nothing is written.' : 'Nothing fits.') : html`${declared(list)}${pager(list, ['declared cap', 'declared caps'], path, query)}`}</section>`,
+      html`<section>${list.total === 0 ? empty(Object.keys(query).length === 0 ? 'No cap is declared: without a policy nothing is written.' : 'Nothing fits.') : html`${declared(list)}${pager(list, ['declared cap', 'declared caps'], path, query)}`}</section>`,
       protectedPart(list),
     ],
   })
