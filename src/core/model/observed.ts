@@ -238,6 +238,8 @@ export const OWNED_CAP = shape({
   baselineIsOurs: optional(boolean),
   /** The baseline was declared beside a grant, and was not in force yet: where it shows, another client has set it. */
   baselineIsNew: optional(boolean),
+  /** What was set there instead, before the grant: restored at its end where the service does not take the baseline. */
+  found: optional(CAP),
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
   grant: optional(text),
 })

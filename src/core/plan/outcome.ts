@@ -151,8 +151,12 @@ export function baselineOf(
   owned: OwnedCap | undefined,
   before: Cap,
   base: Cap | undefined,
-): Pick<OwnedCap, 'baseline' | 'baselineIsOurs' | 'baselineIsNew'> {
-  if (base !== undefined) return { baseline: base, baselineIsOurs: true, ...(!wasInForce(base, owned, before) && { baselineIsNew: true }) }
+): Pick<OwnedCap, 'baseline' | 'baselineIsOurs' | 'baselineIsNew' | 'found'> {
+  if (base !== undefined) {
+    const isNew = !wasInForce(base, owned, before)
+    const found = owned?.owner === 'grant' ? (owned.found ?? owned.baseline) : before
+    return { baseline: base, baselineIsOurs: true, ...(isNew && { baselineIsNew: true, found }) }
+  }
   if (!owned || (isAwaited(owned) && before !== owned.tried)) return { baseline: before }
   const { owner, baseline = 'none', baselineIsOurs, baselineIsNew } = owned
   if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }), ...(baselineIsNew && { baselineIsNew }) }

@@ -126,12 +126,12 @@ export const zeroGivenBack = invariant('a cap that was replaced by a 0 that is n
   const seen = new Map<ScopeKey, ModelCap>()
   return (step) => {
     const change = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change : undefined
-    if (change) seen.set(scopeKey(change.scope), change.from)
+    if (change) seen.set(scopeKey(change.scope), change.cause === 'expired' ? 'none' : change.from)
     if (step.kind === 'foreign') for (const scope of step.scopes) lost.delete(scope)
     if (step.kind === 'landed') {
       // The cap was restored, or replaced by a newer one.
       if (lost.has(step.scope)) checker.checked()
-      // A foreign cap that was set between our last reading and the write was never seen.
+      // A foreign cap that was set between our last reading and the write was never seen. What a grant gave is over.
       const isLost = step.to === 0 && typeof step.from === 'number' && step.from === seen.get(step.scope) && !step.late
       if (isLost && isLayered(scene) && scene.scenario.switches.zeroCap === 'omitted') lost.set(step.scope, step.from)
       else lost.delete(step.scope)

@@ -183,10 +183,13 @@ export function historyEntry(intent: Intent, { result, error, unproven }: Ended,
   return { at, scope, action, effect, from, to, cause, ...ending, source, planId, digest, revision }
 }
 
-/** A scope that is left alone from now on, for as long as policy asks the same of it. */
-export function quarantined({ change: { scope } }: Intent, code: string, error: string, { clock, entryAt }: OutcomeContext): Quarantined {
+/** A scope that is left alone from now on, for as long as policy asks the same of it, with what the grant found that has ended there. */
+export function quarantined({ change: { scope } }: Intent, code: string, error: string, context: OutcomeContext): Quarantined {
   const key = scopeKey(scope)
-  return { scope, code, message: `${key}: ${error}`, entry: entryAt(key), at: clock.now() }
+  const { clock, owned } = context
+  const entry = context.entryAt(key)
+  const restore = entry.kind === 'grant' ? undefined : owned.get(key)?.found
+  return { scope, code, message: `${key}: ${error}`, entry, at: clock.now(), ...(restore !== undefined && { restore }) }
 }
 
 /**
@@ -246,9 +249,12 @@ const MOST_SEARCHED = 20
  * The cap that a 0 replaced before the service dropped the 0. The next pass writes it again, also where the inherited cap is the same, because a
  * 0 that does not show may still block.
  */
-async function replacedBy(change: ScopeChange, { ledger, owned }: OutcomeContext): Promise<Cap | undefined> {
+async function replacedBy(change: ScopeChange, { ledger, owned, entryAt }: OutcomeContext): Promise<Cap | undefined> {
+  const ours = owned.get(scopeKey(change.scope))
+  // What a grant gave is over with it.
+  if (ours?.owner === 'grant' && entryAt(scopeKey(change.scope)).kind !== 'grant') return undefined
   const from = change.from === 'none' ? await lastBefore(change, ledger) : change.from
-  const before = from ?? owned.get(scopeKey(change.scope))?.cap
+  const before = from ?? ours?.cap
   return before === 'none' || before === 0 ? undefined : before
 }
 
