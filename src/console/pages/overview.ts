@@ -9,21 +9,17 @@ import { badge, box, figure, modeBadge, tile, tiles, type Weight, when } from '.
 import { column, listSection, moreOf, pager, table } from '../tables.ts'
 import { compact, dayMonth, number, percent, plural, url, words } from '../words.ts'
 
+const NONE = box.info`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`
+
 export const overviewPage: Page = async (documents, { query }) => {
   const list = await documents.workspaces(query)
+  const isPart = list.total === 0 && list.parts.length > 0
   return renderFrame({
     heading: 'Overview',
     needed: neededOf(list),
     of: list,
-    parts: [
-      troubles(list),
-      totals(list),
-      needs(list),
-      list.total === 0
-        ? box.info`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`
-        : lines(list, query),
-      partsOf(list),
-    ],
+    isPart,
+    parts: [troubles(list), ...(isPart ? [] : [totals(list), needs(list), list.total === 0 ? NONE : lines(list, query)]), partsOf(list)],
   })
 }
 
@@ -105,8 +101,8 @@ function lines(list: Document<'WorkspaceList'>, query: Query): Html {
 }
 
 /** Workspaces of which the reader sees only some people. */
-const partsOf = ({ parts, partsOmitted, at }: Document<'WorkspaceList'>): Html | false =>
-  listSection('Your people in other workspaces', parts, {
+const partsOf = ({ total, parts, partsOmitted, at }: Document<'WorkspaceList'>): Html | false =>
+  listSection(`Your people in ${total > 0 ? 'other' : 'these'} workspaces`, parts, {
     more: moreOf(partsOmitted, 'workspace'),
     columns: [
       column.row('Workspace', ({ name }) => html`<a href="${url.workspace(name)}">${name}</a>`),

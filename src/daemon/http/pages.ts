@@ -105,11 +105,11 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
   }
 }
 
-/** Where a reader begins who sees the whole of no workspace. */
+/** Where a reader begins who sees the whole of no workspace; where they see parts of several, the overview lists these. */
 function homeOf({ sightOf, email }: Viewer, names: readonly string[]): string | undefined {
   if (names.some((name) => sightOf(name).kind === 'whole')) return undefined
-  const part = names.find((name) => sightOf(name).kind === 'part')
-  if (part !== undefined) return `/workspaces/${encodeURIComponent(part)}`
+  const [part, another] = names.filter((name) => sightOf(name).kind === 'part')
+  if (part !== undefined) return another === undefined ? `/workspaces/${encodeURIComponent(part)}` : undefined
   return email === undefined ? undefined : '/me'
 }
 
