@@ -53,10 +53,10 @@ describe('the workflow', () => {
     expect(stepOf('Comment')).toHaveProperty('if', expect.stringMatching(/^always\(\)/))
   })
 
-  test('hands the key to the job that plans, from an environment', () => {
+  test('hands the keys to the job that plans, from an environment', () => {
     const { plan, ...others } = workflow.jobs
     expect(plan).toHaveProperty('environment.name', 'capkeeper-plan')
-    expect(JSON.stringify(plan)).toContain('secrets.')
+    expect(JSON.stringify(plan)).toMatch(/secrets\.CAPKEEPER_LEDGER_TOKEN.*secrets\.CAPKEEPER_READ_KEY/)
     expect(JSON.stringify(others)).not.toContain('secrets.')
   })
 })
@@ -74,10 +74,10 @@ describe('the action', () => {
     expect(action.inputs['package']?.default).toBe(`capkeeper@${version}`)
   })
 
-  test('shows the key to the plan alone', () => {
-    const withKey = action.runs.steps.filter((step) => JSON.stringify(step).includes('service-key'))
+  test('shows the keys to the plan alone', () => {
+    const withKey = action.runs.steps.filter((step) => /ledger-token|service-key/.test(JSON.stringify(step)))
     expect(withKey).toHaveLength(1)
-    expect(withKey).toMatchObject([{ name: 'Plan' }])
+    expect(withKey).toMatchObject([{ name: 'Plan', env: { CAPKEEPER_LEDGER_TOKEN: expect.stringContaining('inputs.ledger-token') } }])
   })
 })
 

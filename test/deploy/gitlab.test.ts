@@ -36,7 +36,7 @@ describe('the pipeline', () => {
   })
 
   test('hands the key and the token to the plan alone, and installs the version of this tree', () => {
-    expect(JSON.stringify([shared, validate])).not.toMatch(/READ_KEY|GITLAB_TOKEN/)
+    expect(JSON.stringify([shared, validate])).not.toMatch(/READ_KEY|LEDGER_TOKEN|GITLAB_TOKEN/)
     expect(shared).toMatchObject({ variables: { CAPKEEPER_PACKAGE: `capkeeper@${JSON.parse(readDeploy('../package.json')).version}` } })
   })
 
