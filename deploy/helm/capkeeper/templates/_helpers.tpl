@@ -71,7 +71,7 @@ image: {{ include "capkeeper.image" (dict "image" .Values.image "tag" .Chart.App
 imagePullPolicy: {{ (.Values.image).pullPolicy }}
 {{- end }}
 
-{{- /* Of any pod that nothing is to be done from. */ -}}
+{{- /* Of any pod that nothing is to be done from, wherever it may run. */ -}}
 {{- define "capkeeper.podBasics" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -81,6 +81,14 @@ automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
   {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "capkeeper.env" -}}
