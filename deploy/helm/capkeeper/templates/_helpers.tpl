@@ -34,6 +34,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | quote }}
 {{- end }}
 
+{{- /* The labels of an object with some of its own, which count where the common ones have the same. */ -}}
+{{- define "capkeeper.labelsAnd" -}}
+{{- toYaml (mergeOverwrite (fromYaml (include "capkeeper.labels" .root)) (default dict .own)) }}
+{{- end }}
+
 {{- define "capkeeper.serviceAccount" -}}
 {{- if (.Values.serviceAccount).create }}
 {{- default (include "capkeeper.fullname" .) (.Values.serviceAccount).name }}
