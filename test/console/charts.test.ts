@@ -49,7 +49,7 @@ test('every chart of every page is drawn within its plot, without styles', async
 test.each([
   ['cycle', ACME, '8,385 of 10.1K credits used; 12.3K expected by 1 Dec; the add-on credits run out on 24 Nov.'],
   ['burn-group', ACME, '15.8K credits of agent runs in 66 days; the group that used most is Platform.'],
-  ['drift', ACME, '3 changes by others found, 2 reverted in 30 days.'],
+  ['drift', ACME, '3 changes by others found, 2 reverted in 9 days.'],
   ['pool-research', ACME, '1,540 of 3,000 credits used, 3,000 dealt as caps.'],
   ['person-use', PERSON, '922 credits used, under a cap of 9,000; the cap was changed 2 times in this time.'],
 ])('the chart %s says in one sentence what it shows', async (id, path, says) => {
@@ -90,9 +90,11 @@ describe('the cycle', () => {
   })
 
   test('claims nothing that is not known, and is drawn before anything was used', async () => {
-    const known = days(30, (index) => (index < 20 ? { used: 100 * index } : {}))
+    const known = days(30, (index) => (index < 20 && index !== 4 ? { used: 100 * index } : {}))
     const unknown = changed({ creditsSeries: { credits: undefined, exhaustion: undefined, projected: undefined, days: known } })
-    expect((await figure('cycle', ACME, unknown)).markup).not.toMatch(/even pace|run out/)
+    const { markup, rows } = await figure('cycle', ACME, unknown)
+    expect(markup).not.toMatch(/even pace|run out/)
+    expect(rows.slice(3, 6).map(([, used]) => used)).toEqual(['300', '–', '500'])
     const none = changed({ creditsSeries: { days: days(30, () => ({})) } })
     expect(figuresIn(await pageAt(ACME, none)).map(({ id }) => id)).not.toContain('cycle')
     const first = changed({ creditsSeries: { days: days(30, (index) => (index === 0 ? { used: 0 } : {})) } })
@@ -129,9 +131,10 @@ test('a stack gives colours to six, sums all others, and takes groups by any nam
 
 test('a stack begins with the first day that was read, and a person’s table tells the grade of each day', async () => {
   const dates = ['2026-11-01', '2026-11-02', '2026-11-03']
-  const series = changed({ burnSeries: { by: 'group', days: dates, lines: [{ name: 'Data', total: 5, values: [null, null, 5] }] } })
+  const lines = [null, 5].map((last, at) => ({ name: `g${at}`, total: 5 * at, values: [null, null, last] }))
+  const series = changed({ burnSeries: { by: 'group', days: dates, lines } })
   const burn = await figure('burn-group', ACME, series)
-  expect([burn.says, burn.rows]).toEqual(['5 credits of agent runs in 1 day.', [['3 Nov', '5']]])
+  expect([burn.says, burn.rows]).toEqual(['5 credits of agent runs in 1 day; the group that used most is g1.', [['3 Nov', '5', '–']]])
   const days = [
     { day: '2026-11-01', burned: 10, addOn: 10, cap: 50, grade: 'measured', starts: true },
     { day: '2026-11-02', burned: 0, addOn: 10, cap: 50, grade: 'missing' },

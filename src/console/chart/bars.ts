@@ -5,8 +5,9 @@ import type { Document } from '../../daemon/http/documents/table.ts'
 import { compact, number, plural } from '../words.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
 
-/** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
-type Parts = ReadonlyMap<string, number>
+/** Credits by group or by model, `undefined` where they are not known. A map, because names come from outside: one such as `constructor` would be found
+ * in any object. */
+type Parts = ReadonlyMap<string, number | undefined>
 
 interface StackData {
   readonly id: string
@@ -30,7 +31,7 @@ export function burnOfSeries({ by, days, lines }: Document<'BurnSeries'>): Chart
     noun: by,
     days: days.slice(first).map((day, index) => ({
       at: Date.parse(day),
-      parts: new Map(lines.map((line) => [keyOf(line), line.values[first + index] ?? 0])),
+      parts: new Map(lines.map((line) => [keyOf(line), line.values[first + index] ?? undefined])),
     })),
     names: new Map(lines.map((line) => [keyOf(line), line.name])),
   })
@@ -47,7 +48,7 @@ export function stackChart({ id, title, noun, days, names }: StackData): Chart {
     ...shown.map((key, index) => ({
       name: names?.get(key) ?? key,
       tone: TONES[index] ?? 'rest',
-      creditsIn: (parts: Parts) => parts.get(key) ?? 0,
+      creditsIn: (parts: Parts) => (parts.has(key) ? parts.get(key) : 0),
     })),
     ...(isCut ? [{ name: REST, tone: 'rest' as const, creditsIn: (parts: Parts) => restOf(parts, shown) }] : []),
   ]
@@ -73,18 +74,18 @@ export function stackChart({ id, title, noun, days, names }: StackData): Chart {
     slots: folded.map(({ at, values }) => ({
       fromAt: at,
       untilAt: at + DAY_MS,
-      says: `${compact(sumOf(values))} credits`,
-      figures: values.map((value) => Math.round(value * 10) / 10),
+      says: values.every((value) => value === undefined) ? undefined : `${compact(sumOf(values))} credits`,
+      figures: values.map((value) => value && Math.round(value * 10) / 10),
     })),
   }
 }
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+const sumOf = (values: readonly (number | undefined)[]): number => values.reduce<number>((sum, value = 0) => sum + value, 0)
 
 /** All keys, the one that burned most over all days first. */
 function biggest(days: StackData['days']): readonly string[] {
   const sums = new Map<string, number>()
-  for (const { parts } of days) for (const [key, value] of parts) sums.set(key, (sums.get(key) ?? 0) + value)
+  for (const { parts } of days) for (const [key, value = 0] of parts) sums.set(key, (sums.get(key) ?? 0) + value)
   return [...sums].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([key]) => key)
 }
 
@@ -109,7 +110,9 @@ function summaryOf(total: number, days: number, most: string | undefined, noun: 
 }
 
 export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart {
-  const days = series.days.map(({ day, found = 0, reverted = 0 }) => ({ at: Date.parse(day), found, reverted }))
+  const days = series.days.flatMap(({ day, found, reverted = 0 }) =>
+    found === undefined ? [] : [{ at: Date.parse(day), found, reverted }],
+  )
   const found = days.reduce((sum, day) => sum + day.found, 0)
   const reverted = days.reduce((sum, day) => sum + day.reverted, 0)
   return {

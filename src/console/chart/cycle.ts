@@ -8,8 +8,8 @@ export interface CycleData {
   readonly startAt: number
   readonly endAt: number
   readonly now: number
-  /** Credits used since the cycle's start, by instant, rising. */
-  readonly used: readonly Point[]
+  /** Credits used since the cycle's start, by instant, rising; without a value where that is not known. */
+  readonly used: readonly (Pick<Point, 'at'> & Partial<Point>)[]
   /** All credits of the cycle, those of the seats and add-on credits; absent while the balance is unknown. */
   readonly budget?: number
   /** Expected at the cycle's end. */
@@ -25,10 +25,7 @@ export function cycleOfSeries({ cycle, credits, exhaustion, projected, days, at 
   const startAt = Date.parse(cycle.start)
   const endAt = Date.parse(cycle.end)
   const now = Math.min(Date.parse(at), endAt)
-  const used = days.flatMap(({ day, used: value }) => {
-    const end = Date.parse(day) + DAY_MS
-    return value === undefined ? [] : [{ at: Math.max(startAt, Math.min(now, end)), value }]
-  })
+  const used = days.map(({ day, used: value }) => ({ at: Math.max(startAt, Math.min(now, Date.parse(day) + DAY_MS)), value }))
   return cycleChart({
     startAt,
     endAt,
@@ -41,7 +38,8 @@ export function cycleOfSeries({ cycle, credits, exhaustion, projected, days, at 
 }
 
 export function cycleChart(data: CycleData): Chart {
-  const { startAt, endAt, used, budget, projected, exhaustedAt } = data
+  const { startAt, endAt, now, budget, projected, exhaustedAt } = data
+  const used = data.used.flatMap(({ at, value }) => (value === undefined ? [] : [{ at, value }]))
   const last = used.at(-1) ?? { at: startAt, value: 0 }
   const goal = budget ?? projected?.p50
   const ahead = (percentile: Percentile): readonly Point[] => aheadOf(data, last, percentile)
@@ -72,7 +70,7 @@ export function cycleChart(data: CycleData): Chart {
       },
       { kind: 'area', tone: 'main', points: used },
       projected !== undefined && { kind: 'line', tone: 'main', points: ahead('p50'), dashed: true },
-      { kind: 'instant', at: last.at, tone: 'even', text: 'now' },
+      now < endAt && { kind: 'instant', at: now, tone: 'even', text: 'now' },
       exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'add-on credits run out' },
     ],
     heads: ['Used', 'Even pace', 'Expected'],
@@ -114,9 +112,9 @@ const MOST_DAYS = 400
 
 const evenShare = (at: number, { startAt, endAt }: CycleData): number => (at - startAt) / Math.max(1, endAt - startAt)
 
-/** Credits used at the end of a day; undefined for future days. */
+/** Credits used at the end of a day; undefined for future days, and where it is not known. */
 const usedAt = (until: number, { used }: CycleData): number | undefined => {
   const past = used.filter(({ at }) => at <= until)
   const isOver = (used.at(-1)?.at ?? 0) >= until - DAY_MS
-  return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
+  return isOver ? past.at(-1)?.value : undefined
 }

@@ -132,7 +132,7 @@ function burnPart({ use: { days }, name }: Document<'Group'>) {
       id: 'burn',
       title: 'Credits burned by day',
       noun: 'group',
-      days: days.slice(first).map(({ day, used }) => ({ at: Date.parse(day), parts: new Map([[name, used ?? 0]]) })),
+      days: days.slice(first).map(({ day, used }) => ({ at: Date.parse(day), parts: new Map([[name, used]]) })),
     }),
   )}</section>`
 }
