@@ -7,7 +7,7 @@ import type { Documents } from '../../src/daemon/http/documents/make.ts'
 import { NOW } from './declare.ts'
 import { libraryOf } from './documents.ts'
 import { ADA, exampleOf, exampleView } from './example.ts'
-import { emptyView, fullView, HOUR, MINUTE, REFUSED } from './views.ts'
+import { balanceOf, emptyView, fullView, HOUR, MINUTE, REFUSED } from './views.ts'
 
 export const EXAMPLE = exampleOf()
 export const ACME = '/workspaces/acme'
@@ -88,6 +88,7 @@ export const PAGE_PATHS = [
 const NOTHING = views()
 const FIRST = views(emptyView())
 const BROKEN = exampleOf({ policy: fullView().policy })
+const LATE = exampleOf({ balance: balanceOf({ cycle: { startAt: 0, endAt: 1 } }) })
 const noBalance = { type: 'BalanceUnavailable', subject: 'acme', reason: 'NO_BALANCE', message: 'no balance', since: NOW } as const
 
 const [SIMULATE, HEALTH] = [`${ACME}/simulate`, `${ACME}/health`]
@@ -112,7 +113,8 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['that nobody knows whether credits last', '/', exampleOf({ use: undefined }), 'Run out not known'],
   ['the same of one workspace', ACME, exampleOf({ use: undefined }), 'Run out not known needs 28 days of use'],
   ['that nothing was read yet', ACME, FIRST, 'The first cycle is under way.'],
-  ['that the balance is not known', ACME, FIRST, 'Add-on credits left not known'],
+  ['that the balance of this cycle is not known', ACME, LATE, 'Add-on credits left not known the balance of this cycle was not read yet'],
+  ['nothing of the credits of the cycle then', ACME, LATE, 'even pace 5,000 10K 15K now'],
   [
     'that the plan has no balance',
     ACME,

@@ -135,7 +135,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     cycle,
     people: withAttributes(people, sources, cycle, isPast),
     groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
-    balance: !isPast && usage.balance ? usage.balance : undefined,
+    balance: usage.balance,
     addOn: addOn.source !== 'upperBound' ? addOn : undefined,
     addOnByModel:
       flags.by === 'model' && addOn.source === 'measured'

@@ -99,7 +99,7 @@ function figures(one: Document<'Workspace'>): Html {
         ? html`of ${figure(balance.addOnAvailable)}, read ${when(balance.readAt, at)}`
         : hasNone
           ? 'this plan has no credit balance'
-          : 'the balance was not read yet',
+          : 'the balance of this cycle was not read yet',
       isShort && 'bad',
     ),
     tile(

@@ -176,6 +176,10 @@ export const BALANCE = shape({
 })
 export type Balance = Of<typeof BALANCE>
 
+/** The balance, where it is of this cycle: one that cannot be read any more tells nothing of the next. What a seat includes is taken to stay. */
+export const balanceOf = (cycle: Cycle | undefined, balance: Balance | undefined): Balance | undefined =>
+  balance && cycle && !(balance.cycle ? isSameCycle(balance.cycle, cycle) : balance.readAt >= cycle.startAt) ? undefined : balance
+
 /** The sum of all runs of one UTC day, model and mode. docs/service.md, Rows of the agent. */
 export interface RunUse {
   /** Midnight, UTC. */

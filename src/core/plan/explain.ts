@@ -4,7 +4,7 @@
 import { type Effective, effectiveCap, isApproved } from '../interpret/effective.ts'
 import type { HistoryEntry, Hold, Plan } from '../model/change.ts'
 import type { GrantState } from '../model/events.ts'
-import { type Balance, type CapReading, isSameCycle } from '../model/observed.ts'
+import { type Balance, balanceOf, type CapReading, isSameCycle } from '../model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import type { PoolPeople } from '../pools/deal.ts'
@@ -168,7 +168,8 @@ function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scop
 /** `without`: that day needs the use and the caps of everybody, which are not read here. */
 function stopOf({ asked, balance }: ExplainInputs, dealt: ReturnType<typeof poolOf>, own: Parameters<typeof firstStop>[0]['own']) {
   const { now, cycle } = asked
-  const over = balance && isUsedUp(balance) ? { exhaustedAt: balance.readAt } : undefined
+  const present = balanceOf(cycle, balance)
+  const over = present && isUsedUp(present) ? { exhaustedAt: present.readAt } : undefined
   const pool = dealt?.state && cycle && isSameCycle(dealt.state.cycle, cycle) ? poolFigures(dealt.pool, dealt.state) : undefined
   return { ...firstStop({ now, cycle, own, pool, balance: over }), without: over ? undefined : ('balance' as const) }
 }

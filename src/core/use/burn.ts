@@ -1,6 +1,6 @@
 // How fast a workspace uses credits: the use of the team and of groups as readings of the roster add it, and its burn ratios, its use at the
 // cycle's end and when its add-on credits run out. Pure. A figure that is not known is absent, never 0.
-import { type Balance, type Cycle, type GroupMembers, isSameCycle, type Roster } from '../model/observed.ts'
+import { type Balance, balanceOf, type Cycle, type GroupMembers, isSameCycle, type Roster } from '../model/observed.ts'
 import type { BurnedFacts } from '../model/past.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant, sumOfKnown, wholeCents } from '../model/units.ts'
@@ -157,7 +157,7 @@ export function burnOf(inputs: BurnInputs): BurnFigures {
   const curve = useCurve({ now, readings: inputs.readings, cycle, freshnessMs })
   if (!curve || isOld(curve.readAt, now)) return { ratios: {} }
   const history = inputs.history && historyUntil(now, inputs.history)
-  const balance = inputs.balance && isOfCycle(inputs.balance, cycle) ? inputs.balance : undefined
+  const balance = balanceOf(cycle, inputs.balance)
   const forecast = history && forecastFrom({ history, fromAt: curve.freshAt, untilAt: cycle.endAt, freshnessMs })
   return {
     ratios: balance && now < cycle.endAt ? ratiosOf(curve, history, evenPaceOf(balance, cycle)) : {},
@@ -171,8 +171,6 @@ const isOld = (readAt: Instant, now: Instant): boolean => now - readAt > LONGEST
 /** The history, with a reading stamped in the future taken for one of now. */
 const historyUntil = (now: Instant, history: DayHistory): DayHistory | undefined =>
   isOld(history.readAt, now) ? undefined : { ...history, readAt: Math.min(now, history.readAt) }
-
-const isOfCycle = ({ cycle: own, readAt }: Balance, cycle: Cycle): boolean => (own ? isSameCycle(own, cycle) : readAt >= cycle.startAt)
 
 /** The credits of a cycle: those of all seats, and the add-on credits available at its start. Choice. */
 export const creditsOfCycle = ({ creditsPerSeat, seats, addOnAvailable }: Balance): number => creditsPerSeat * seats + addOnAvailable

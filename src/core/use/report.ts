@@ -3,7 +3,7 @@
 
 import { DONE, EFFECTS, type Effect, type HistoryEntry } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
-import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
+import { type Balance, balanceOf, type Cycle, type Observed, type RunUse } from '../model/observed.ts'
 import { compareText } from '../model/scope.ts'
 import { type Credits, credits, formatInstant, sumOfKnown, wholeCents } from '../model/units.ts'
 import { type AddOnFigures, type AddOnSource, type AddOnUse, beyond, worstSource } from './add-on.ts'
@@ -50,7 +50,7 @@ export interface ReportInputs {
   readonly cycle: Cycle
   readonly people: readonly ReportPerson[]
   readonly groups: readonly { readonly id: string; readonly name: string }[]
-  /** Of this cycle only. */
+  /** It counts only where it is of this cycle. */
   readonly balance?: Balance
   /** Add-on use of this cycle, from a source worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
@@ -94,7 +94,8 @@ export interface ReportRow {
 
 export type Report = ReturnType<typeof reportOf>
 
-export function reportOf(inputs: ReportInputs) {
+export function reportOf(given: ReportInputs) {
+  const inputs = { ...given, balance: balanceOf(given.cycle, given.balance) }
   const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
   const measured = people.map((person) => measure(person, inputs.addOn))
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)

@@ -4,7 +4,7 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { UsageFacts } from '../../core/model/facts.ts'
-import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import { balanceOf, type Cycle, type RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { credits, DAY_MS, midnight, sumOfKnown } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
@@ -168,7 +168,7 @@ function noticeDoubts(
         name: isMeasured ? 'the sum of measured use' : 'the roster',
         credits: addOn.source === 'upperBound' ? undefined : totalAddOn(addOn, people),
       },
-      second: { name: 'the balance', credits: usage?.balance?.addOnUsed },
+      second: { name: 'the balance', credits: balanceOf(cycleOf(usage), usage?.balance)?.addOnUsed },
     },
   ])
   const message = doubts.map((doubt) => doubt.message).join('; ')

@@ -69,7 +69,6 @@ describe('what is known of a person', () => {
     ],
   ])('is %s', (_, more, expected) => expect(explained('ada', policy, { groups, ...more })).toMatchObject(expected))
 
-  const cycle = CYCLE
   const over = { ...balance, addOnAvailable: credits(100), addOnUsed: credits(100) }
   test.each<[string, More, object | undefined]>([
     [
@@ -82,9 +81,9 @@ describe('what is known of a person', () => {
       { roster: used(600), balance: over, readings: observed({ team: 5000 }) },
       { what: 'balance', at: NOW },
     ],
-    ['nothing without a cap', { roster: used(700), balance }, { what: 'nothing', without: 'balance' }],
+    ['nothing in a new cycle', { roster: used(700), balance: { ...over, readAt: 0 } }, { what: 'nothing', without: 'balance' }],
   ])('is what stops them first: %s', (_, more, expected) =>
-    expect(explained('ada', policy, { cycle, ...more }).stopsFirst).toEqual(expected),
+    expect(explained('ada', policy, { cycle: CYCLE, ...more }).stopsFirst).toEqual(expected),
   )
 
   test('is a list of the groups that are declared, known, and theirs', () => {

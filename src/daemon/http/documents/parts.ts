@@ -17,13 +17,13 @@ import {
   type ScopeStatus,
   type WorkspaceView,
 } from '../../../core/model/events.ts'
-import type { Balance, Cycle } from '../../../core/model/observed.ts'
+import { type Balance, balanceOf, type Cycle } from '../../../core/model/observed.ts'
 import { onceFor } from '../../../core/model/once.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { compareScopes, SCOPE_KINDS, type Scope } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { ADD_ON_SOURCES } from '../../../core/use/add-on.ts'
-import { BURN_WINDOWS, type Projection } from '../../../core/use/burn.ts'
+import { BURN_WINDOWS, creditsOfCycle, type Projection } from '../../../core/use/burn.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'
 import { type Field, fields, from, ifKnown, type Kind, object, optional, type Schema, via } from './field.ts'
 import { cents, dayText, keyText, ratio, rfc3339, scopeText } from './show.ts'
@@ -280,6 +280,14 @@ export const policyState = object<PolicyStatus>('The policies in force.')({
 export const ratios = figures(BURN_WINDOWS, 'Pace of use by window; 1 is an even pace to the end of the cycle.')
 
 export const cycleOf = ({ roster, balance }: WorkspaceView) => roster?.cycle ?? balance?.cycle
+
+export const balanceNow = (view: WorkspaceView) => balanceOf(cycleOf(view), view.balance)
+
+/** Those of the cycle, while they are known. */
+export function creditsNow(view: WorkspaceView): number | undefined {
+  const present = balanceNow(view)
+  return present && creditsOfCycle(present)
+}
 
 /** Models that one document lists. Choice. */
 const MOST_MODELS = 20

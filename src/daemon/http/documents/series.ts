@@ -5,7 +5,7 @@ import type { PoolStatus } from '../../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight } from '../../../core/model/units.ts'
-import { creditsOfCycle, usedInCycle } from '../../../core/use/burn.ts'
+import { usedInCycle } from '../../../core/use/burn.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
 import { asked, type Query, type Seen, word } from './documents.ts'
@@ -30,7 +30,7 @@ const creditsDay = record('One day.')({
 
 export const CREDITS_SERIES = object<Seen>('Credits over the cycle: used, projection with its band, balance.')({
   ...t.about('CreditsSeries'),
-  credits: ifKnown(t.amount('All credits of the cycle.'), ({ view }) => view.balance && creditsOfCycle(view.balance)),
+  credits: ifKnown(t.amount('All credits of the cycle.'), ({ view }) => t.creditsNow(view)),
   exhaustion: ifKnown(t.instant('When the add-on credits are expected to run out.'), ({ view }) => view.use?.figures?.exhaustedAt),
   cycle: ifKnown(t.cycle, ({ view }) => t.cycleOf(view)),
   projected: ifKnown(t.projection, ({ view }) => view.use?.figures?.projected),

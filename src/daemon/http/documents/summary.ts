@@ -6,7 +6,7 @@ import { SCOPE_STATES, type WorkspaceView } from '../../../core/model/events.ts'
 import type { Roster } from '../../../core/model/observed.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { count, formatInstant } from '../../../core/model/units.ts'
-import { creditsOfCycle, usedInCycle } from '../../../core/use/burn.ts'
+import { usedInCycle } from '../../../core/use/burn.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
 import { fields, from, ifKnown, object, optional, record, type Shown } from './field.ts'
 import * as t from './parts.ts'
@@ -44,10 +44,7 @@ export type AttentionEntry = Shown<typeof attention>
 const use = object<WorkspaceView & { readonly roster: Roster }>('Credits that the team used in this cycle.')({
   readAt: from(t.instant('When people and their use were read.'), ({ roster }) => roster.readAt),
   used: ifKnown(t.figure('Of all people; absent where the service shows none.'), ({ roster }) => usedInCycle(roster)),
-  cycleCredits: ifKnown(
-    t.amount('All credits of the cycle: of the seats and add-on credits.'),
-    ({ balance }) => balance && creditsOfCycle(balance),
-  ),
+  cycleCredits: ifKnown(t.amount('All credits of the cycle: of the seats and add-on credits.'), t.creditsNow),
   ratios: from(t.ratios, (view) =>
     Object.fromEntries(Object.entries(view.use?.figures?.ratios ?? {}).map(([window, value]) => [window, ratio(value)])),
   ),
@@ -74,7 +71,7 @@ export const SUMMARY = fields<ReturnType<typeof summaryOf>>()({
   ),
   cycle: ifKnown(t.cycle, t.cycleOf),
   use: ifKnown(use, ({ roster, ...view }) => roster && { ...view, roster }),
-  balance: optional(t.balance),
+  balance: ifKnown(t.balance, t.balanceNow),
   policy: optional(t.policyState),
 })
 
