@@ -61,18 +61,16 @@ const HOLD_ID = exampleView().holds[0]?.id ?? ''
 export const HOLD = `${ACME}/holds/${HOLD_ID}`
 export const PERSON = `${ACME}/people/${ADA}`
 
-/** As if caps were on record from the first cycle on. */
-const withRecord = changed({
-  comparison: ({ figures }) => ({
-    figures: figures && {
-      ...figures,
-      cycles: figures.cycles.map(({ total, ...cycle }) => ({
-        ...cycle,
-        total: { ...total, beside: { ...total.beside, blockedDays: { low: 7, middle: 7, high: 7 } } },
-      })),
-    },
-  }),
-})
+type Cycle = NonNullable<Made<'comparison'>['figures']>['cycles'][number]
+const blockedDays = { low: 7, middle: 7, high: 7 }
+const recorded = ({ total, ...cycle }: Cycle) => ({ ...cycle, total: { ...total, beside: { ...total.beside, blockedDays } } })
+/** As if caps were on record of a last cycle, after so many others. */
+const withRecord = (others: number) =>
+  changed({
+    comparison: ({ figures: all }) => ({
+      figures: all && { ...all, cycles: [...all.cycles.slice(0, others), ...all.cycles.map(recorded)] },
+    }),
+  })
 
 /** The pages of the workspace acme, the overview, and what a person sees of themselves. */
 export const PAGE_PATHS = [
@@ -167,7 +165,8 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['on how many days they would have blocked people', SIMULATE, EXAMPLE, 'Working days blocked 42 10 % of all · as it was is not known'],
   ['who would have been blocked, since when', SIMULATE, EXAMPLE, 'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000'],
   ['that it is not known who gains', SIMULATE, EXAMPLE, 'Who gains Not known: no cap is on record for these cycles.'],
-  ['how that was, where caps are on record', SIMULATE, withRecord, 'Working days blocked 42 10 % of all · 7 as it was'],
+  ['how that was, where caps are on record', SIMULATE, withRecord(0), 'Working days blocked 42 10 % of all · 7 as it was'],
+  ['how that was in some cycles', SIMULATE, withRecord(1), '84 10 % of all · 42 against 7 as it was in the 1 cycle with caps'],
   ['caps that nobody reached', SIMULATE, EXAMPLE, 'grace.hopper@example.com 625 257 41 %'],
   ['the commands that try another policy', SIMULATE, EXAMPLE, 'capkeeper simulate proposed.yaml --workspace acme --against policies/'],
   [

@@ -79,7 +79,7 @@ interface Comparison {
 
 export function compareChart({ level = 3, title, head, names, rows }: Comparison): Html {
   const most = rows.reduce((highest, { beside = 0, policy }) => Math.max(highest, beside, policy), 0)
-  if (most === 0) return html`<figure class="chart">${captionOf({ title, summary: '0 under both.' }, level)}</figure>`
+  if (most === 0) return html`<figure class="chart">${captionOf({ title, summary: sentence(names, rows) }, level)}</figure>`
   const legend = legendList([
     { tone: 'rest', text: names.beside },
     { tone: 'main', text: names.policy },
@@ -89,7 +89,7 @@ export function compareChart({ level = 3, title, head, names, rows }: Comparison
     column.amount(names.beside, ({ beside }) => beside),
     column.amount(names.policy, ({ policy }) => policy),
     column.number('Change', ({ beside, policy }) => beside !== undefined && difference(policy - beside)),
-    column.measure(BAR_HEAD, ({ beside = 0, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
+    column.measure(BAR_HEAD, ({ beside, policy }) => [beside !== undefined && meter(beside / most, 'rest'), meter(policy / most, 'main')]),
   ]
   return html`<figure class="chart">${captionOf({ title, summary: sentence(names, rows) }, level)}${legend}${barTable(title, rows, columns)}</figure>`
 }

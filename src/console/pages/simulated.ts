@@ -29,10 +29,11 @@ const NAMES: Names = { beside: 'as it was', policy: 'these policies' }
 export function simulatedParts(figures: ComparedFigures, names: Names, workspace?: string): readonly (Html | false)[] {
   const { cycles, notes } = figures
   const detailed = workspace === undefined ? cycles : cycles.slice(-1)
+  const { known, part } = onRecord(cycles)
   return [
     totals(figures, names),
     html`<div class="grid">${[
-      byCycle('Days on which people were blocked', cycles, names, ({ blockedDays }) => blockedDays?.middle),
+      byCycle(`Days on which people were blocked${part}`, part === '' ? cycles : known, names, ({ blockedDays }) => blockedDays?.middle),
       byCycle('Add-on credits used', cycles, names, ({ credits }) => credits.middle),
     ].map((chart) => html`<section>${chart}</section>`)}</div>`,
     section(
@@ -54,16 +55,22 @@ export function simulatedParts(figures: ComparedFigures, names: Names, workspace
   ]
 }
 
-/** Whether caps are on record for any of the cycles. */
-const isWasKnown = (cycles: readonly Cycle[]): boolean => cycles.some(({ total }) => total.beside.blockedDays)
+/** The cycles with caps on record, as it is not known whom caps blocked in others; and which they are, where they are not all. */
+function onRecord(cycles: readonly Cycle[]) {
+  const known = cycles.filter(({ total }) => total.beside.blockedDays)
+  const isPart = known.length > 0 && known.length < cycles.length
+  return { known, part: isPart ? ` in the ${plural(known.length, 'cycle')} with caps on record` : '' }
+}
 
 const sumOf = (cycles: readonly Cycle[], of: (total: Row) => number): number => cycles.reduce((sum, { total }) => sum + of(total), 0)
 
 function totals(figures: ComparedFigures, names: Names): Html {
   const { cycles, capsReached, pricePerCredit } = figures
   const credits = (side: Side): number => sumOf(cycles, (total) => total[side].credits.middle)
-  const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays?.middle ?? 0)
-  const isKnown = isWasKnown(cycles)
+  const { known, part } = onRecord(cycles)
+  const days = (of: readonly Cycle[], side: Side): number => sumOf(of, (total) => total[side].blockedDays?.middle ?? 0)
+  const [blocked, here, before] = [days(cycles, 'policy'), days(known, 'policy'), days(known, 'beside')]
+  const isKnown = known.length > 0
   const kept = sumOf(cycles, (total) => total.kept)
   const money = pricePerCredit === undefined ? undefined : sumOf(cycles, (total) => total.keptMoney ?? 0)
   const worked = sumOf(cycles, ({ workingDays }) => workingDays)
@@ -77,9 +84,9 @@ function totals(figures: ComparedFigures, names: Names): Html {
     ),
     tile(
       'Working days blocked',
-      figure(days('policy')),
-      html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${isKnown ? html`${figure(days('beside'))} ${names.beside}` : `${names.beside} is not known`}`,
-      isKnown && days('policy') > days('beside') && 'warn',
+      figure(blocked),
+      html`${worked > 0 && `${percent(blocked / worked)} of all · `}${part !== '' && html`${figure(here)} against `}${isKnown ? html`${figure(before)} ${names.beside}${part}` : `${names.beside} is not known`}`,
+      here > before && 'warn',
     ),
     tile('People who gain', isKnown ? figure(all('gains')) : '–', 'fewer days blocked, or more credits'),
     tile('People who lose', isKnown ? figure(all('losses')) : '–', 'more days blocked'),
@@ -172,7 +179,7 @@ function rest(all: readonly unknown[], omitted: number, noun: string, many = `${
 }
 
 function blockedPart({ blocked, blockedOmitted, cycles }: ComparedFigures, names: Names, workspace: string | undefined): Html | false {
-  const known = new Set(cycles.flatMap(({ start, total }) => (total.beside.blockedDays ? [start] : [])))
+  const known = new Set(onRecord(cycles).known.map(({ start }) => start))
   const words = (one: Blocked, side: Side): Value => {
     const stopped = one[side]
     if (side === 'beside' && !known.has(one.cycleStart)) return undefined
@@ -197,7 +204,7 @@ function blockedPart({ blocked, blockedOmitted, cycles }: ComparedFigures, names
 function changesPart(title: string, figures: ComparedFigures, which: 'gains' | 'losses', workspace: string | undefined): Html | false {
   const pair = ({ beside, policy }: Change['credits']): Value => html`${figure(beside)} → ${figure(policy)}`
   return listSection(title, figures[which].slice(0, VISIBLE), {
-    none: html`<p class="soft">${isWasKnown(figures.cycles) ? 'Nobody.' : 'Not known: no cap is on record for these cycles.'}</p>`,
+    none: html`<p class="soft">${onRecord(figures.cycles).known.length > 0 ? 'Nobody.' : 'Not known: no cap is on record for these cycles.'}</p>`,
     more: rest(figures[which], figures[`${which}Omitted`], 'person', 'people'),
     columns: [
       scopeColumn('Person', workspace, ({ person }) => person),
