@@ -193,6 +193,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     exampleOf({ seen: { caps: { value: 'copied', at: NOW, evidence: 'a write of team changed somebody' } } }),
     'Copying was seen: a write of team changed somebody',
   ],
+  ['what could not be read, also elsewhere', HEALTH, views(exampleView()), 'Scopes unread 1 oldest reading'],
   ['the version', HEALTH, EXAMPLE, 'Version 0.1.0'],
   [
     'the evidence of how caps work',
@@ -234,6 +235,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['the edit that changes it', PERSON, EXAMPLE, `capkeeper edit cap ${ADA} 9000`],
   ['where to ask for more', PERSON, EXAMPLE, 'Ask for more'],
   ['no holds', `${ACME}/holds`, FIRST, 'Nothing is held'],
+  ['who tells whom a hold affects', HOLD, views(exampleView()), 'Only the pages of the replica that holds the workspace tell who'],
   ['the command that releases a hold', HOLD, EXAMPLE, `capkeeper approve ${HOLD_ID}`],
   ['the line that releases a hold', HOLD, EXAMPLE, `approvals: [${HOLD_ID}]`],
   ['the edit that writes it', HOLD, EXAMPLE, `or by command capkeeper edit approve ${HOLD_ID}`],

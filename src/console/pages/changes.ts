@@ -43,16 +43,18 @@ export const holdPage: Page = async (documents, { params: { workspace = '', name
       box.warn`<p>${one.message}</p>`,
       tiles([
         tile('People affected', number(one.people), one.since !== undefined && html`first shown ${when(one.since, one.at)}`, 'warn'),
-        tile('Lowered', number(one.counted.lowered)),
-        tile('Blocked', number(one.counted.blocked), 'at 0, or at or below their use', one.counted.blocked > 0 && 'bad'),
-        tile('Left without a cap', number(one.counted.cleared)),
-        tile('Raised', number(one.counted.raised)),
+        one.counted && tile('Lowered', number(one.counted.lowered)),
+        one.counted && tile('Blocked', number(one.counted.blocked), 'at 0, or at or below their use', one.counted.blocked > 0 && 'bad'),
+        one.counted && tile('Left without a cap', number(one.counted.cleared)),
+        one.counted && tile('Raised', number(one.counted.raised)),
       ]),
       releasePart(one),
       arithmeticPart(one),
       section(
         'People affected',
-        html`${filterForm(path, query, [{ name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+        one.counted
+          ? html`${filterForm(path, query, [{ name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`
+          : empty(`Only the pages of ${one.heldBy ?? 'the replica that holds the workspace'} tell who is affected.`),
       ),
       heldPart(one),
     ],

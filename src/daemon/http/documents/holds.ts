@@ -115,7 +115,7 @@ type Release = SourceOf<typeof release>
 
 type HoldSource = HoldShown &
   Pick<Seen, 'view'> &
-  Page<SourceOf<typeof affected>> & { readonly seen: Seen; readonly impacts: readonly Impact[] }
+  Page<SourceOf<typeof affected>> & { readonly seen: Seen; readonly impacts: readonly Impact[] | undefined }
 
 const net = (description: string, ...effects: readonly NetEffect[]) =>
   from(t.count(description), (impacts: readonly Impact[]) => impacts.filter(({ effect }) => effects.includes(effect)).length)
@@ -126,8 +126,8 @@ export const HOLD = object<HoldSource>('One hold: its changes, the people affect
   arithmetic: from(t.list(arithmetic, 'What each guard counted.'), (hold) =>
     hold.guards.map((guard) => arithmeticOf(guard, hold, hold.seen)),
   ),
-  counted: from(
-    object<readonly Impact[]>('People affected, by net effect.')({
+  counted: ifKnown(
+    object<readonly Impact[]>('People affected, by net effect; absent, without `items`, where another replica holds the workspace.')({
       lowered: net('A lower cap.', 'lowered'),
       blocked: net('A cap of 0, or at or below their use.', 'blocked'),
       cleared: net('No cap any more.', 'cleared'),
@@ -136,6 +136,7 @@ export const HOLD = object<HoldSource>('One hold: its changes, the people affect
     ({ impacts }) => impacts,
   ),
   ...t.bounded('held', MOST_HELD, heldChange, 'Held changes.', (hold: HoldSource) => heldOf(hold, hold.seen)),
+  heldBy: ifKnown(t.text('The replica that holds this workspace.'), ({ view }) => view.lease?.holder),
   releases: from(t.list(release, 'The ways to release it.'), (hold) => releasesOf(hold, hold.seen)),
   void: from(t.plain('When an approval of it is void.'), (hold) => voidText(hold, hold.seen)),
   ...t.paged(affected, 'People affected; those who lose the most first.'),
@@ -148,7 +149,7 @@ export async function holdDocument(seen: Seen, id: string, query: Query = {}) {
   const impacts = affectedBy(hold, seen)
   const protectedPeople = new Set(seen.policy?.set.protectedPeople.map(({ scope }) => scope.email))
   const effect = question.word('effect', EFFECTS_ON_PEOPLE)
-  const listed = impacts
+  const listed = (impacts ?? [])
     .filter((one) => (effect ?? one.effect) === one.effect)
     .toSorted(byWeight)
     .map((one) => ({ ...one, isProtected: protectedPeople.has(one.person.email) }))
@@ -174,8 +175,8 @@ const lostBy = ({ before, after }: Impact): number => (typeof before === 'number
 /** The impact of a plan on people. */
 const planImpact = onceFor((planned: Planned) => impactOf(planned.differences, planned.impact))
 
-function affectedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] {
-  if (!planned) return []
+function affectedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] | undefined {
+  if (!planned) return undefined
   const keys = new Set<ScopeKey>(hold.changes.map(({ scope }) => scopeKey(scope)))
   return planImpact(planned).filter(({ changes }) => changes.some((key) => keys.has(key)))
 }

@@ -184,10 +184,7 @@ export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')
   model: from(serviceModelShown, (one) => serviceModel(one.settings ?? { capSemantics: 'layered' }, one.view.seen ?? {})),
   seen: from(t.findings, ({ view: { seen = {} } }) => seen),
   requests: from(requestsShown, ({ requests = { sent: 0, failed: 0 } }) => requests),
-  unread: from(
-    t.count('Scopes whose last reading failed.'),
-    ({ readings }) => [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length,
-  ),
+  unread: from(t.count('Managed scopes whose cap could not be read.'), ({ view }) => t.countStates(view.scopes).unknown),
   oldestReadingAt: ifKnown(t.instant('The oldest reading of a managed scope.'), ({ view }) => oldestReadingAt(view)),
   replicas: from(t.list(replica, 'Empty where there is only one replica.'), ({ view, daemon }) =>
     (daemon.replicas ?? []).map((one) => ({ ...one, view, daemon })),
