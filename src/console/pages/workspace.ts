@@ -102,16 +102,11 @@ function figures(one: Document<'Workspace'>): Html {
           : 'the balance of this cycle was not read yet',
       isShort && 'bad',
     ),
-    tile(
-      'Run out',
-      use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : use?.lasts ? 'no' : 'not known',
-      use?.exhaustion !== undefined
-        ? when(use.exhaustion, at)
-        : use?.lasts
-          ? cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`
-          : balance && 'needs 28 days of use, and figures of this cycle',
-      use?.exhaustion !== undefined ? 'bad' : use?.lasts && 'good',
-    ),
+    use?.exhaustion !== undefined
+      ? tile('Run out', dayMonth(Date.parse(use.exhaustion)), when(use.exhaustion, at), 'bad')
+      : use?.lasts
+        ? tile('Run out', 'no', cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`, 'good')
+        : tile('Run out', 'not known', balance && 'needs 28 days of use, and figures of this cycle'),
     use?.used !== undefined &&
       tile(
         'Credits used',
