@@ -3,7 +3,7 @@
 import { type Change, isReady } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
-import { invariant, type Scene, type Step } from '../steps.ts'
+import { invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { createListed, isLayered, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
@@ -125,8 +125,9 @@ export const zeroGivenBack = invariant('a cap that was replaced by a 0 that is n
   const lost = new Map<ScopeKey, ModelCap>()
   const seen = new Map<ScopeKey, ModelCap>()
   return (step) => {
-    const change = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change : undefined
-    if (change) seen.set(scopeKey(change.scope), change.cause === 'expired' ? 'none' : change.from)
+    const { change, entry } = (step.kind === 'recorded' && step.method === 'recordIntent' && intentOf(step)) || {}
+    const isOver = change && entry?.kind !== 'grant' && ownedAt(scene, scopeKey(change.scope))?.owner === 'grant'
+    if (change) seen.set(scopeKey(change.scope), isOver ? 'none' : change.from)
     if (step.kind === 'foreign') for (const scope of step.scopes) lost.delete(scope)
     if (step.kind === 'landed') {
       // The cap was restored, or replaced by a newer one.

@@ -251,9 +251,9 @@ const MOST_SEARCHED = 20
  */
 async function replacedBy(change: ScopeChange, { ledger, owned, entryAt }: OutcomeContext): Promise<Cap | undefined> {
   const ours = owned.get(scopeKey(change.scope))
-  // What a grant gave is over with it.
-  if (ours?.owner === 'grant' && entryAt(scopeKey(change.scope)).kind !== 'grant') return undefined
-  const from = change.from === 'none' ? await lastBefore(change, ledger) : change.from
+  // What a grant gave is over with it: what it stood over comes back.
+  const isOver = ours?.owner === 'grant' && entryAt(scopeKey(change.scope)).kind !== 'grant'
+  const from = isOver ? (ours.found ?? ours.baseline ?? 'none') : change.from === 'none' ? await lastBefore(change, ledger) : change.from
   const before = from ?? ours?.cap
   return before === 'none' || before === 0 ? undefined : before
 }
