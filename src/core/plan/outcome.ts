@@ -104,7 +104,7 @@ const givenUpAt = (scope: Scope, cap: Cap, now: Instant): OwnedCap => ({
  * would clear it. Not the one that is given back there, which is not ours: it comes back over what lands. Nor a 0 that the service may have dropped.
  */
 export function stillToLand(
-  { scope, owner, baseline, baselineIsOurs, baselineIsNew, grant }: Pick<OwnedCap, 'scope'> & Partial<OwnedCap>,
+  { scope, owner, baseline, baselineIsOurs, baselineIsNew, grant, shows }: Pick<OwnedCap, 'scope'> & Partial<OwnedCap>,
   writtenLately: (scope: Scope, sinceAt: Instant) => readonly HistoryEntry[],
   { zero }: Pick<ServiceModel, 'zero'>,
   now: Instant,
@@ -112,7 +112,7 @@ export function stillToLand(
   const isOurs = ({ to }: HistoryEntry): boolean => to !== 'none' && to !== baseline && (to !== 0 || zero === 'stored')
   const last = writtenLately(scope, now - LANDING_MS).find((one) => isOurs(one) && (one.unproven || one.result === 'ambiguous'))
   if (!last) return undefined
-  const left: OwnedCap = { ...givenUpAt(scope, 'none', now), tried: last.to }
+  const left: OwnedCap = { ...givenUpAt(scope, 'none', now), tried: last.to, shows }
   return owner === 'grant' ? { ...left, owner, baseline, baselineIsOurs, baselineIsNew, grant } : left
 }
 

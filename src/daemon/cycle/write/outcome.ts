@@ -79,7 +79,10 @@ export async function conclude(
   const now = clock.now()
   const end = async (ended: Ended, ownership: OwnedCap | 'released' | 'kept'): Promise<Ended> => {
     const { scope, to } = change
-    const before = { ...context.owned.get(scopeKey(scope)), scope, ...(to !== 'none' && { baseline: to }) }
+    const before = {
+      ...{ ...context.owned.get(scopeKey(scope)), scope, shows: unexplainedAfter(change, reading, context) },
+      ...(to !== 'none' && { baseline: to }),
+    }
     const toCome = () => stillToLand(before, ledger.writtenLately, context.slots.model, now)
     const left = ownership === 'released' ? (toCome() ?? ownership) : ownership
     await ledger.recordOutcome(intent, historyEntry(intent, ended, now), left)
@@ -199,26 +202,30 @@ export function quarantined({ change: { scope } }: Intent, code: string, error: 
  */
 export function ownershipOf(
   { change, entry, base }: Intent,
-  { observed }: CapReading,
+  reading: CapReading,
   answer: Answer,
   { clock, slots, ...known }: OutcomeContext,
 ): OwnedCap | 'released' | 'kept' {
   const { scope, to, from } = change
   const key = scopeKey(scope)
   const [owned, desired] = [known.owned.get(key), known.desired.get(key)]
+  const { observed } = reading
   const isUnmoved = observed === from
   if (isUnmoved && answer === 'lost') return givenUp(owned)
   const before = setBefore(from, slots, key)
   const written = observed === to && to !== 'none' ? { written: true } : {}
-  const shows = typeof observed === 'number' && to === 'none' && observed !== slots.inherited(key) ? observed : undefined
   if (desired && isSameEntry(desired.entry, entry) && desired.origin.kind !== 'restore')
-    return { ...ownedFrom(desired, owned, before, clock.now(), shows), ...written }
+    return { ...ownedFrom(desired, owned, before, clock.now(), unexplainedAfter(change, reading, { slots })), ...written }
   if (isUnmoved) return 'released'
   if (to === 'none' || entry.kind === 'restore') return answer === 'lost' ? givenUp(owned) : afterEnd(to, owned, clock.now())
   const owner = ownerOf(entry)
   const baseline = owner === 'grant' && baselineOf(to, owned, before, base)
   return { scope, cap: to, owner, entry, verifiedAt: clock.now(), ...written, ...baseline }
 }
+
+/** The cap that shows after a clear and that no known scope explains. */
+const unexplainedAfter = ({ scope, to }: ScopeChange, { observed }: CapReading, { slots }: Pick<OutcomeContext, 'slots'>) =>
+  typeof observed === 'number' && to === 'none' && observed !== slots.inherited(scopeKey(scope)) ? observed : undefined
 
 /** The cap stays ours, but under no policy entry. */
 const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
