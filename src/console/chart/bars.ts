@@ -110,16 +110,14 @@ function summaryOf(total: number, days: number, most: string | undefined, noun: 
 }
 
 export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart {
-  const days = series.days.flatMap(({ day, found, reverted = 0 }) =>
-    found === undefined ? [] : [{ at: Date.parse(day), found, reverted }],
-  )
-  const found = days.reduce((sum, day) => sum + day.found, 0)
-  const reverted = days.reduce((sum, day) => sum + day.reverted, 0)
+  const days = series.days.map(({ day, found, reverted }) => ({ at: Date.parse(day), found, reverted }))
+  const [found, reverted] = [sumOf(days.map((day) => day.found)), sumOf(days.map((day) => day.reverted))]
+  const counted = days.filter((day) => day.found !== undefined).length
   return {
     id: 'drift',
     isEmpty: found + reverted === 0,
     title: 'Drift found and reverted',
-    summary: `${plural(found, 'change')} by others found, ${number(reverted)} reverted in ${plural(days.length, 'day')}.`,
+    summary: `${plural(found, 'change')} by others found, ${number(reverted)} reverted in ${plural(counted, 'day')}.`,
     legend: [
       { tone: 's1', text: 'changed by others' },
       { tone: 's2', text: 'reverted' },
@@ -130,8 +128,8 @@ export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart
       {
         kind: 'bars',
         bars: days.flatMap((day) => [
-          { fromAt: day.at, untilAt: day.at + DAY_MS / 2, low: 0, high: day.found, tone: 's1' as const },
-          { fromAt: day.at + DAY_MS / 2, untilAt: day.at + DAY_MS, low: 0, high: day.reverted, tone: 's2' as const },
+          { fromAt: day.at, untilAt: day.at + DAY_MS / 2, low: 0, high: day.found ?? 0, tone: 's1' as const },
+          { fromAt: day.at + DAY_MS / 2, untilAt: day.at + DAY_MS, low: 0, high: day.reverted ?? 0, tone: 's2' as const },
         ]),
       },
     ],
@@ -139,7 +137,7 @@ export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart
     slots: days.map(({ at, ...day }) => ({
       fromAt: at,
       untilAt: at + DAY_MS,
-      says: `${day.found} found, ${day.reverted} reverted`,
+      says: day.found === undefined ? undefined : `${day.found} found, ${day.reverted ?? 0} reverted`,
       figures: [day.found, day.reverted],
     })),
   }
