@@ -72,6 +72,9 @@ const DIGITS = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-d
 /** The clocks of two machines may differ by so much. */
 export const CLOCKS_APART_MS = 5 * 60_000
 
+/** How long the last good roster serves for counting. */
+export const ROSTER_LIFE_MS = DAY_MS
+
 /**
  * Whether a time is surely younger than `lifeMs`; false for a time ahead of now. Use it for trust, releases and exceptions that must end:
  * with a wrong clock they end early, and never last for ever. `apartMs`: how far another machine's clock may be ahead.

@@ -55,9 +55,6 @@ const filesOf = ({ rules, grants, groups, protectedPeople, approvals, peopleRule
 const AGREEMENT_MS = 10 * MINUTE_MS
 export const DOUBT_CEILING_PERCENT = 50
 
-/** How long the last good roster serves for counting. */
-export const ROSTER_LIFE_MS = DAY_MS
-
 /** What is remembered beside the roster in use, whose figures belong to its cycle. */
 export const REMEMBERED = {
   /** A roster with suddenly fewer people, which is not believed yet (`rosterShrink`). */
