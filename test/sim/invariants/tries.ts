@@ -102,8 +102,10 @@ export const completeCycle = invariant('a successful cycle has written everythin
       // A person who turns out to be away during the cycle, such as by an approved roster, is left alone.
       const status = statuses.get(scope)
       if (!status || status.state === 'skipped') continue
-      // Where caps are copied, a cleared cap is replaced by that of a group, also within the cycle.
-      if (to === 'none' && !isLayered(scene) && isFromAncestor(scene, scope)) continue
+      // Where caps are copied, a cleared cap is replaced by that of a group, also within the cycle. Where reads show inherited caps, the same as$
+      // the team or a group has by now looks inherited.
+      const mayInherit = !isLayered(scene) || scene.scenario.switches.capReads === 'inherited'
+      if (to === 'none' && mayInherit && isFromAncestor(scene, scope)) continue
       if (listed.misses(scope)) continue
       // A pool leaves a member the cap in force until the credits pay for more, which may change within the cycle.
       if (pooled.has(scope) && status.desired === scene.shows(scope)) continue
