@@ -102,7 +102,7 @@ export const completeCycle = invariant('a successful cycle has written everythin
       // A person who turns out to be away during the cycle, such as by an approved roster, is left alone.
       const status = statuses.get(scope)
       if (!status || status.state === 'skipped') continue
-      // Where caps are copied, a cleared cap is replaced by that of a group, also within the cycle. Where reads show inherited caps, the same as$
+      // Where caps are copied, a cleared cap is replaced by that of a group, also within the cycle. Where reads show inherited caps, a cap that
       // the team or a group has by now looks inherited.
       const mayInherit = !isLayered(scene) || scene.scenario.switches.capReads === 'inherited'
       if (to === 'none' && mayInherit && isFromAncestor(scene, scope)) continue
