@@ -4,11 +4,11 @@
 import { type Effective, effectiveCap, isApproved } from '../interpret/effective.ts'
 import type { HistoryEntry, Hold, Plan } from '../model/change.ts'
 import type { GrantState } from '../model/events.ts'
-import { type Balance, balanceOf, type CapReading, isSameCycle } from '../model/observed.ts'
+import { type Balance, balanceOf, type CapReading } from '../model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import type { PoolPeople } from '../pools/deal.ts'
-import { dealLines, poolFigures } from '../pools/figures.ts'
+import { dealLines, figuresIn } from '../pools/figures.ts'
 import type { Origin } from '../resolve/candidate.ts'
 import { type Declarations, type DesiredInputs, grantCandidate, personChain, previewGrant, sharedCandidates } from '../resolve/chain.ts'
 import { type DesiredCap, declaredIn, resolveDesired } from '../resolve/desired.ts'
@@ -170,7 +170,7 @@ function stopOf({ asked, balance }: ExplainInputs, dealt: ReturnType<typeof pool
   const { now, cycle } = asked
   const present = balanceOf(cycle, balance)
   const over = present && isUsedUp(present) ? { exhaustedAt: present.readAt } : undefined
-  const pool = dealt?.state && cycle && isSameCycle(dealt.state.cycle, cycle) ? poolFigures(dealt.pool, dealt.state) : undefined
+  const pool = dealt && figuresIn(cycle, dealt.pool, dealt.state)
   return { ...firstStop({ now, cycle, own, pool, balance: over }), without: over ? undefined : ('balance' as const) }
 }
 

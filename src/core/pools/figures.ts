@@ -1,6 +1,6 @@
 // What is shown of a pool: credits, used, dealt, when it is expected to run out, and one person's deal in words. It decides nothing.
 
-import type { Cycle } from '../model/observed.ts'
+import { type Cycle, isSameCycle } from '../model/observed.ts'
 import type { Pool } from '../model/policy.ts'
 import { count, DAY_MS, formatInstant, greatest, HOUR_MS, type Instant } from '../model/units.ts'
 import { amountOf, isGone } from './observe.ts'
@@ -130,6 +130,10 @@ export function poolFigures({ credits }: { readonly credits: number }, state: Po
     isUsedUp: credits - used < Math.max(1, staying.filter(([, member]) => isDealt(member)).length),
   }
 }
+
+/** Those of the billing cycle: at its turn a pool is of the one before for a while. */
+export const figuresIn = (cycle: Cycle | undefined, pool: { readonly credits: number }, state: PoolState | undefined) =>
+  state && cycle && isSameCycle(state.cycle, cycle) ? poolFigures(pool, state) : undefined
 
 const amount = (credits: number): string => String(Math.round(credits * 100) / 100)
 

@@ -2,11 +2,10 @@
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { CycleStatus, PoolOfDay, PoolStatus } from '../../core/model/events.ts'
-import { isSameCycle } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, MOST_PASSES, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { poolFigures } from '../../core/pools/figures.ts'
+import { figuresIn } from '../../core/pools/figures.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { PassReport } from '../cycle/options.ts'
 import { seenIn } from '../cycle/read.ts'
@@ -128,7 +127,7 @@ export function poolsShown(workspace: Viewed): readonly PoolStatus[] {
     return {
       name,
       credits,
-      figures: poolState && cycle && isSameCycle(poolState.cycle, cycle) ? poolFigures(pool, poolState) : undefined,
+      figures: figuresIn(cycle, pool, poolState),
       dealtAt: poolState?.dealtAt,
       frozen,
     }
